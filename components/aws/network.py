@@ -1,0 +1,179 @@
+"""The VPC of one EKS cluster. An existing VPC is used as it is: nothing is made or changed in it.
+
+https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pulumi
+import pulumi_aws as aws
+
+from fleet.plan.network import ExistingNetwork, NewNetwork, Zone
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkArgs:
+    """What the network is, and the tags of everything in it."""
+
+    plan: NewNetwork | ExistingNetwork
+    tags: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class Network(pulumi.ComponentResource):
+    """VPC, internet gateway, S3 endpoint; per zone a public and a private subnet with routes."""
+
+    vpc_id: pulumi.Output[str]
+    """The VPC, made or existing."""
+    private_subnet_ids: dict[str, pulumi.Output[str]]
+    """Subnet of the nodes, by zone; ready to be used, its way out included."""
+    ready: list[pulumi.Resource]
+    """What nodes need before they can start: the routes out."""
+
+    def __init__(
+        self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("gpu-runners:aws:Network", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        match args.plan:
+            case ExistingNetwork(vpc_id=vpc_id, subnet_ids=subnet_ids):
+                self.vpc_id = pulumi.Output.from_input(vpc_id)
+                self.private_subnet_ids = {
+                    zone: pulumi.Output.from_input(subnet) for zone, subnet in subnet_ids.items()
+                }
+                self.ready = []
+            case NewNetwork():
+                self._make(name, args.plan, args.tags, child)
+        self.register_outputs(
+            {"vpc_id": self.vpc_id, "private_subnet_ids": self.private_subnet_ids}
+        )
+
+    def _make(
+        self, name: str, plan: NewNetwork, tags: dict[str, str], child: pulumi.ResourceOptions
+    ) -> None:
+        vpc = aws.ec2.Vpc(
+            f"{name}-vpc",
+            cidr_block=plan.cidr,
+            enable_dns_hostnames=True,  # the private endpoint of EKS is found by name
+            enable_dns_support=True,
+            tags={**tags, "Name": name},
+            opts=child,
+        )
+        internet = aws.ec2.InternetGateway(
+            f"{name}-internet", vpc_id=vpc.id, tags={**tags, "Name": name}, opts=child
+        )
+        public_routes = aws.ec2.RouteTable(
+            f"{name}-public", vpc_id=vpc.id, tags={**tags, "Name": f"{name}-public"}, opts=child
+        )
+        way_out = aws.ec2.Route(
+            f"{name}-public-internet",
+            route_table_id=public_routes.id,
+            destination_cidr_block="0.0.0.0/0",
+            gateway_id=internet.id,
+            opts=child,
+        )
+        self.vpc_id = vpc.id
+        self.private_subnet_ids = {}
+        self.ready = []
+        private_tables: list[pulumi.Output[str]] = []
+        gateway: aws.ec2.NatGateway | None = None
+        for zone in plan.zones:
+            public = _public_subnet(
+                name, zone, vpc_id=vpc.id, routes=public_routes.id, tags=tags, child=child
+            )
+            if gateway is None or plan.nat_per_zone:
+                gateway = _nat_gateway(
+                    name, zone, subnet_id=public.id, way_out=way_out, tags=tags, child=child
+                )
+            private, routes, ready = _private_subnet(
+                name, zone, vpc_id=vpc.id, nat_gateway_id=gateway.id, tags=tags, child=child
+            )
+            self.private_subnet_ids[zone.name] = private.id
+            self.ready += ready
+            private_tables.append(routes.id)
+        aws.ec2.VpcEndpoint(
+            f"{name}-s3",
+            vpc_id=vpc.id,
+            # Image layers of ECR lie in S3: through the endpoint they cost no NAT traffic.
+            service_name=f"com.amazonaws.{plan.region}.s3",
+            vpc_endpoint_type="Gateway",
+            route_table_ids=private_tables,
+            tags={**tags, "Name": f"{name}-s3"},
+            opts=child,
+        )
+
+
+def _public_subnet(
+    name: str,
+    zone: Zone,
+    *,
+    vpc_id: pulumi.Input[str],
+    routes: pulumi.Input[str],
+    tags: dict[str, str],
+    child: pulumi.ResourceOptions,
+) -> aws.ec2.Subnet:
+    label = f"{name}-public-{zone.name}"
+    subnet = aws.ec2.Subnet(
+        label,
+        vpc_id=vpc_id,
+        availability_zone=zone.name,
+        cidr_block=zone.public_cidr,
+        tags={**tags, "Name": label, "kubernetes.io/role/elb": "1"},
+        opts=child,
+    )
+    aws.ec2.RouteTableAssociation(label, route_table_id=routes, subnet_id=subnet.id, opts=child)
+    return subnet
+
+
+def _nat_gateway(
+    name: str,
+    zone: Zone,
+    *,
+    subnet_id: pulumi.Input[str],
+    way_out: aws.ec2.Route,
+    tags: dict[str, str],
+    child: pulumi.ResourceOptions,
+) -> aws.ec2.NatGateway:
+    label = f"{name}-nat-{zone.name}"
+    after_route = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[way_out]))
+    address = aws.ec2.Eip(label, domain="vpc", tags={**tags, "Name": label}, opts=after_route)
+    return aws.ec2.NatGateway(
+        label,
+        allocation_id=address.id,
+        subnet_id=subnet_id,
+        tags={**tags, "Name": label},
+        opts=after_route,
+    )
+
+
+def _private_subnet(
+    name: str,
+    zone: Zone,
+    *,
+    vpc_id: pulumi.Input[str],
+    nat_gateway_id: pulumi.Input[str],
+    tags: dict[str, str],
+    child: pulumi.ResourceOptions,
+) -> tuple[aws.ec2.Subnet, aws.ec2.RouteTable, list[pulumi.Resource]]:
+    label = f"{name}-private-{zone.name}"
+    subnet = aws.ec2.Subnet(
+        label,
+        vpc_id=vpc_id,
+        availability_zone=zone.name,
+        cidr_block=zone.private_cidr,
+        tags={**tags, "Name": label, "kubernetes.io/role/internal-elb": "1"},
+        opts=child,
+    )
+    table = aws.ec2.RouteTable(label, vpc_id=vpc_id, tags={**tags, "Name": label}, opts=child)
+    route = aws.ec2.Route(
+        label,
+        route_table_id=table.id,
+        destination_cidr_block="0.0.0.0/0",
+        nat_gateway_id=nat_gateway_id,
+        opts=child,
+    )
+    association = aws.ec2.RouteTableAssociation(
+        label, route_table_id=table.id, subnet_id=subnet.id, opts=child
+    )
+    return subnet, table, [route, association]

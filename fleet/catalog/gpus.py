@@ -1,0 +1,113 @@
+"""GPU models: memory, architecture, and the labels under which a node shows them.
+
+`memory_gb` is the vendor's data-sheet figure in GB. Compute capability and CUDA versions are
+(major, minor) pairs, so that 10.0 sorts after 8.9.
+
+Sources:
+- architectures, last driver branch and last CUDA:
+  https://docs.nvidia.com/datacenter/tesla/drivers/cuda-toolkit-driver-and-architecture-matrix.html
+- `product` is the device name that NVML reports with spaces turned to dashes, which is what GPU
+  feature discovery writes (NVIDIA/k8s-device-plugin docs/gpu-feature-discovery/README.md); each
+  was seen as a node label in a public manifest except where `source` says otherwise. Time slicing
+  appends `-SHARED`, a MIG strategy `single` appends `-MIG-<profile>`.
+- `accelerator_label`: the autoscaler knows the values nvidia-tesla-{k80,p100,v100,t4,a100},
+  nvidia-a10g, nvidia-l4 and nvidia-l40s (kubernetes/autoscaler
+  cluster-autoscaler/cloudprovider/aws/aws_cloud_provider.go). Another value works the same for
+  scheduling and only counts as "generic" in the autoscaler's metrics.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
+ACCELERATOR_LABEL: Final = "k8s.amazonaws.com/accelerator"
+
+_SEEN = "label seen in public node descriptions"
+_AUTOSCALER = f"{_SEEN}; accelerator value known to the autoscaler"
+_OWN_VALUE = f"{_SEEN}; accelerator value inferred from the autoscaler's pattern"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuModel:
+    """One GPU model; `product` is None where the label's value is not known for certain."""
+
+    name: str
+    memory_gb: int
+    architecture: str
+    compute_capability: tuple[int, int]
+    mig: bool
+    product: str | None
+    accelerator_label: str
+    first_cuda: tuple[int, int]
+    """Oldest CUDA toolkit that compiles for it."""
+    last_cuda_major: int | None
+    """Last CUDA major that supports it; None while support goes on."""
+    last_driver_branch: int | None
+    """Last driver branch that supports it; None while support goes on."""
+    source: str
+
+
+# name, first CUDA, last CUDA major, last driver branch
+_Architecture = tuple[str, tuple[int, int], int | None, int | None]
+_PASCAL: _Architecture = ("Pascal", (8, 0), 12, 580)
+_VOLTA: _Architecture = ("Volta", (9, 0), 12, 580)
+_TURING: _Architecture = ("Turing", (10, 0), None, None)
+_AMPERE: _Architecture = ("Ampere", (11, 0), None, None)
+_ADA: _Architecture = ("Ada", (11, 8), None, None)
+_HOPPER: _Architecture = ("Hopper", (11, 8), None, None)
+_BLACKWELL: _Architecture = ("Blackwell", (12, 8), None, None)
+
+_Row = tuple[str, int, _Architecture, tuple[int, int], bool, str | None, str, str]
+_PRO_LABEL = "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition"
+
+# fmt: off
+_ROWS: Final[tuple[_Row, ...]] = (
+    # name          GB  architecture capab. MIG    product label            accelerator, source
+    ("P100",         16, _PASCAL,    (6, 0), False, None,
+        "nvidia-tesla-p100", "product not confirmed: only Tesla-P100-PCIE-12GB was seen"),
+    ("V100",         16, _VOLTA,     (7, 0), False, "Tesla-V100-SXM2-16GB",
+        "nvidia-tesla-v100", _AUTOSCALER),
+    ("V100-32GB",    32, _VOLTA,     (7, 0), False, "Tesla-V100-SXM2-32GB",
+        "nvidia-tesla-v100", _AUTOSCALER),
+    ("T4",           16, _TURING,    (7, 5), False, "Tesla-T4", "nvidia-tesla-t4", _AUTOSCALER),
+    ("A10",          24, _AMPERE,    (8, 6), False, "NVIDIA-A10", "nvidia-a10", _OWN_VALUE),
+    ("A10G",         24, _AMPERE,    (8, 6), False, "NVIDIA-A10G", "nvidia-a10g", _AUTOSCALER),
+    ("A100-40GB",    40, _AMPERE,    (8, 0), True,  "NVIDIA-A100-SXM4-40GB",
+        "nvidia-tesla-a100", _AUTOSCALER),
+    ("A100-80GB",    80, _AMPERE,    (8, 0), True,  "NVIDIA-A100-SXM4-80GB",
+        "nvidia-tesla-a100", _AUTOSCALER),
+    ("L4",           24, _ADA,       (8, 9), False, "NVIDIA-L4", "nvidia-l4", _AUTOSCALER),
+    ("L40S",         48, _ADA,       (8, 9), False, "NVIDIA-L40S", "nvidia-l40s", _AUTOSCALER),
+    ("H100",         80, _HOPPER,    (9, 0), True,  "NVIDIA-H100-80GB-HBM3",
+        "nvidia-h100", _OWN_VALUE),
+    ("H200",        141, _HOPPER,    (9, 0), True,  "NVIDIA-H200", "nvidia-h200", _OWN_VALUE),
+    ("B200",        180, _BLACKWELL, (10, 0), True, "NVIDIA-B200", "nvidia-b200", _OWN_VALUE),
+    ("RTX PRO 6000", 96, _BLACKWELL, (12, 0), True, _PRO_LABEL,
+        "nvidia-rtx-pro-6000", "label seen with a MIG suffix only; accelerator value inferred"),
+)
+# fmt: on
+
+
+def _from_row(row: _Row) -> GpuModel:
+    (name, memory_gb, architecture, capability, mig, product, accelerator_label, source) = row
+    (architecture_name, first_cuda, last_cuda_major, last_driver_branch) = architecture
+    return GpuModel(
+        name=name,
+        memory_gb=memory_gb,
+        architecture=architecture_name,
+        compute_capability=capability,
+        mig=mig,
+        product=product,
+        accelerator_label=accelerator_label,
+        first_cuda=first_cuda,
+        last_cuda_major=last_cuda_major,
+        last_driver_branch=last_driver_branch,
+        source=source,
+    )
+
+
+GPU_MODELS: Final[Mapping[str, GpuModel]] = MappingProxyType(
+    {row[0]: _from_row(row) for row in _ROWS}
+)

@@ -1,0 +1,103 @@
+"""Limits of names and lists that a cloud, a chart or a forge enforces.
+
+Lengths are in characters. `pattern` is a regular expression of the whole name, where one is known.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+_DNS_LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_KUBERNETES_NAMES: Final = (
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"
+)
+_EKS_API: Final = "https://docs.aws.amazon.com/eks/latest/APIReference"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameLimit:
+    """How long a name may be and what it may be made of."""
+
+    subject: str
+    max_length: int
+    pattern: str | None
+    source: str
+
+
+SCALE_SET: Final = NameLimit(
+    subject="ARC runner scale set",
+    max_length=45,
+    pattern=_DNS_LABEL,
+    source=(
+        "actions/actions-runner-controller charts/gha-runner-scale-set/templates (fails above "
+        "45); pattern inferred: it becomes the name of Kubernetes objects"
+    ),
+)
+EKS_CLUSTER: Final = NameLimit(
+    subject="EKS cluster",
+    max_length=100,
+    pattern=r"[0-9A-Za-z][A-Za-z0-9_-]*",
+    source=f"{_EKS_API}/API_CreateCluster.html",
+)
+EKS_NODE_GROUP: Final = NameLimit(
+    subject="EKS node group",
+    max_length=63,
+    pattern=r"[0-9A-Za-z][A-Za-z0-9_-]*",
+    source=f"{_EKS_API}/API_CreateNodegroup.html",
+)
+KUBERNETES_SUBDOMAIN: Final = NameLimit(
+    subject="Kubernetes object",
+    max_length=253,
+    pattern=rf"{_DNS_LABEL}(\.{_DNS_LABEL})*",
+    source=_KUBERNETES_NAMES,
+)
+KUBERNETES_LABEL: Final = NameLimit(
+    subject="Kubernetes namespace, Service or other DNS label",
+    max_length=63,
+    pattern=_DNS_LABEL,
+    source=_KUBERNETES_NAMES,
+)
+LABEL_VALUE: Final = NameLimit(
+    subject="Kubernetes label value",
+    max_length=63,
+    pattern=r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?",
+    source="https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/",
+)
+HELM_RELEASE: Final = NameLimit(
+    subject="Helm release",
+    max_length=53,
+    pattern=rf"{_DNS_LABEL}(\.{_DNS_LABEL})*",
+    source="helm/helm pkg/chartutil/validate_name.go (from memory, not confirmed)",
+)
+IAM_ROLE: Final = NameLimit(
+    subject="IAM role",
+    max_length=64,
+    pattern=r"[\w+=,.@-]+",
+    source="https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html",
+)
+LAUNCH_TEMPLATE: Final = NameLimit(
+    subject="EC2 launch template",
+    max_length=128,
+    pattern=r"[a-zA-Z0-9().\-/_]{3,}",
+    source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateLaunchTemplate.html",
+)
+SCALE_SET_LABEL: Final = NameLimit(
+    subject="label of an ARC runner scale set",
+    max_length=255,
+    pattern=None,
+    source=(
+        "actions/actions-runner-controller charts/gha-runner-scale-set/templates (shorter than "
+        "256, since 0.14.0)"
+    ),
+)
+GITLAB_RUNNER_DESCRIPTION: Final = NameLimit(
+    subject="description of a GitLab runner",
+    max_length=1024,
+    pattern=None,
+    source="gitlabhq/gitlabhq app/models/ci/runner.rb (from memory, not confirmed)",
+)
+
+GITLAB_RUNNER_MAX_TAGS: Final = 50
+"""Tags of one GitLab runner: TAG_LIST_MAX_LENGTH in GitLab's app/models/ci/runner.rb."""
+
+NODE_GROUP_MAX_TAINTS: Final = 50
+"""Taints of one EKS managed node group: API_CreateNodegroup."""

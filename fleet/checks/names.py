@@ -1,0 +1,65 @@
+"""Limits and uniqueness of names, after the prefixes and suffixes that they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.limits import EKS_NODE_GROUP, HELM_RELEASE
+from fleet.findings import Finding
+from fleet.plan.build import Plan
+from fleet.spec.stack import Stack
+
+_AUTONAME = len("-0123456")
+"""What the AWS provider adds to the logical name of a node group."""
+
+
+def node_group_names(plan: Plan) -> Iterator[Finding]:
+    """EKS' limit on node group names, the provider's suffix included."""
+    for cluster in plan.clusters:
+        for pool in cluster.pools:
+            length = len(pool.logical_name) + _AUTONAME
+            if length > EKS_NODE_GROUP.max_length:
+                yield Finding(
+                    rule="names",
+                    path=pool.path,
+                    message=(
+                        f"the node group's name would have {length} characters "
+                        f"({pool.logical_name} and a suffix of {_AUTONAME}), EKS allows "
+                        f"{EKS_NODE_GROUP.max_length}"
+                    ),
+                    remedy="shorten the name of the pool or of the cluster",
+                )
+
+
+def release_names(plan: Plan) -> Iterator[Finding]:
+    """Helm's limit on release names."""
+    for cluster in plan.clusters:
+        lanes = [*(cluster.github.lanes if cluster.github else ())]
+        for lane in [*lanes, *(cluster.gitlab.lanes if cluster.gitlab else ())]:
+            length = len(lane.release.name)
+            if length > HELM_RELEASE.max_length:
+                yield Finding(
+                    rule="names",
+                    path=lane.path,
+                    message=f"the release's name {lane.release.name} has {length} characters",
+                    remedy=f"shorten the lane's name; Helm allows {HELM_RELEASE.max_length}",
+                )
+
+
+def scale_set_names(stack: Stack) -> Iterator[Finding]:
+    """GitHub knows a scale set by its name within a runner group, whichever cluster it is on."""
+    seen: dict[tuple[str, str, str], str] = {}
+    for cluster_name, cluster in stack.clusters.items():
+        if cluster.github is None:
+            continue
+        for name, lane in cluster.github.lanes.items():
+            path = f"clusters.{cluster_name}.github.lanes.{name}"
+            key = (cluster.github.url.rstrip("/"), lane.group or "default", name)
+            if key in seen:
+                yield Finding(
+                    rule="names",
+                    path=path,
+                    message=f"has the name, group and owner of {seen[key]}; GitHub refuses it",
+                    remedy="rename the lane or put it into another runner group",
+                )
+            seen.setdefault(key, path)

@@ -1,0 +1,39 @@
+"""Names that one part of a stack file uses and another declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from fleet.findings import Finding
+from fleet.spec.lanes import Lane
+from fleet.spec.stack import Cluster, Stack
+
+
+def unknown_pools(stack: Stack, declared: Mapping[str, set[str]]) -> Iterator[Finding]:
+    """Pools that a lane names and its cluster lacks.
+
+    `declared` are the names in the file by cluster, also of pools that are wrong in themselves: the
+    error of such a pool is told once, at the pool.
+    """
+    for cluster_name, cluster in stack.clusters.items():
+        pools = declared.get(cluster_name, set())
+        for path, lane in lanes(cluster_name, cluster):
+            for name in lane.pools:
+                if name not in pools:
+                    near = get_close_matches(name, pools, n=1)
+                    hint = f"did you mean {near[0]}? " if near else ""
+                    yield Finding(
+                        rule="unknown-pool",
+                        path=f"{path}.pools",
+                        message=f"names the pool {name}, which cluster {cluster_name} lacks",
+                        remedy=f"{hint}its pools are {', '.join(sorted(pools)) or 'none'}",
+                    )
+
+
+def lanes(cluster_name: str, cluster: Cluster) -> Iterator[tuple[str, Lane]]:
+    """Every lane of a cluster with its path."""
+    for forge, sides in (("github", cluster.github), ("gitlab", cluster.gitlab)):
+        if sides is not None:
+            for name, lane in sides.lanes.items():
+                yield f"clusters.{cluster_name}.{forge}.lanes.{name}", lane

@@ -1,0 +1,60 @@
+"""The one door from a stack file's data to a plan that may be deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from fleet.checks.judge import judge
+from fleet.checks.preference import preference_conflicts
+from fleet.checks.references import unknown_pools
+from fleet.findings import Finding, StackFileError, errors
+from fleet.plan.build import Plan, build
+from fleet.plan.secrets import missing_secrets
+from fleet.spec.load import parse
+from fleet.spec.stack import Stack
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fleet:
+    """A stack that may be deployed: what was written, what it means, and warnings."""
+
+    stack: Stack
+    plan: Plan
+    warnings: tuple[Finding, ...]
+
+
+def load(data: object, *, source: str, has_secret: Callable[[str], bool]) -> Fleet:
+    """Read, derive and judge the value of `gpu-runners:stack`.
+
+    `source` names the file in messages; `has_secret` says whether a flat secret is configured.
+    Raises StackFileError with every error at once.
+    """
+    stack, found = parse(data)
+    findings = list(found)
+    if stack is None:
+        raise StackFileError(source, findings)
+    findings += unknown_pools(stack, _declared_pools(data))
+    findings += missing_secrets(stack, has_secret)
+    conflicts = tuple(preference_conflicts(stack))
+    findings += conflicts
+    if conflicts:
+        raise StackFileError(source, findings)
+    plan = build(stack)
+    findings += judge(stack, plan)
+    if errors(findings):
+        raise StackFileError(source, errors(findings))
+    return Fleet(stack=stack, plan=plan, warnings=tuple(findings))
+
+
+def _declared_pools(data: object) -> dict[str, set[str]]:
+    """Names of pools as the file has them, whatever is wrong with their bodies."""
+    return {
+        str(cluster): set(_map(_map(_map(body).get("eks")).get("pools")))
+        for cluster, body in _map(_map(data).get("clusters")).items()
+    }
+
+
+def _map(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

@@ -1,0 +1,92 @@
+"""The cluster-autoscaler of an EKS cluster: values, rights, and the order in which pools grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from itertools import pairwise
+from typing import Any
+
+from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.charts.cluster_autoscaler import (
+    ClusterAutoscalerValues,
+    autoscaler_policy,
+    priorities_text,
+)
+from fleet.charts.pods import Size, resources
+from fleet.plan import words
+from fleet.plan.eks import EksPlan
+from fleet.plan.releases import Release, release
+from fleet.plan.words import Namespaces
+from fleet.spec.stack import Charts
+
+_NAME = "cluster-autoscaler"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AutoscalerPlan:
+    """The release, and the identity that it needs."""
+
+    release: Release
+    service_account: str
+    policy: dict[str, Any] = field(repr=False)
+
+
+def autoscaler_plan(
+    eks: EksPlan, preferences: Iterable[tuple[str, ...]], charts: Charts
+) -> AutoscalerPlan:
+    """Derive the autoscaler; `preferences` are the pools of each lane, in its order."""
+    return AutoscalerPlan(
+        service_account=_NAME,
+        policy=autoscaler_policy(eks.name),
+        release=release(
+            "cluster-autoscaler",
+            charts,
+            name=_NAME,
+            namespace=Namespaces.system,
+            values=ClusterAutoscalerValues(
+                cluster_name=eks.name,
+                aws_region=eks.region,
+                # The autoscaler simulates the scheduler of its own minor version.
+                image_tag=KUBERNETES_VERSIONS[eks.version].autoscaler_image_tag,
+                service_account=_NAME,
+                fullname_override=_NAME,
+                extra_args={
+                    "expander": "priority,least-waste",
+                    "skip-nodes-with-system-pods": False,
+                    "skip-nodes-with-local-storage": False,
+                },
+                expander_priorities=priorities_text(priorities(eks, preferences)),
+                node_selector=words.SYSTEM_SELECTOR,
+                resources=resources(Size(cpu_m=100, memory_mib=600)),
+                priority_class_name="system-cluster-critical",
+            ),
+        ),
+    )
+
+
+def priorities(eks: EksPlan, preferences: Iterable[tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
+    """Patterns of Auto Scaling group names by priority; the autoscaler tries the highest first.
+
+    A group is called eks-<node group>-<uuid>, and a node group <cluster>-<pool>-<seven hex>. Raises
+    graphlib.CycleError when lanes disagree, which `fleet.checks.preference` finds first.
+    """
+    sorter = least_wanted_first(preferences)
+    for pool in eks.pools:
+        sorter.add(pool.name)
+    ranked = [name for name in sorter.static_order() if any(p.name == name for p in eks.pools)]
+    by_name = {pool.name: pool for pool in eks.pools}
+    return {
+        rank * 10: (f"^eks-{by_name[name].logical_name}-[0-9a-f]{{7}}-.*",)
+        for rank, name in enumerate(ranked, start=1)
+    }
+
+
+def least_wanted_first(preferences: Iterable[tuple[str, ...]]) -> TopologicalSorter[str]:
+    """Sorts pools so that each comes after those that some lane would rather not use."""
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for pools in preferences:
+        for preferred, other in pairwise(pools):
+            sorter.add(preferred, other)
+    return sorter

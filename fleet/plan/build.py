@@ -1,0 +1,161 @@
+"""From a stack's spec to its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fleet.plan.autoscaler import AutoscalerPlan, autoscaler_plan
+from fleet.plan.eks import EksPlan, eks_plan
+from fleet.plan.github import (
+    ArcControllerPlan,
+    GitHubLanePlan,
+    arc_controller_plan,
+    github_lane_plan,
+)
+from fleet.plan.gitlab import GitLabLanePlan, gitlab_lane_plan
+from fleet.plan.gpu import GpuStackPlan, gpu_stack_plan
+from fleet.plan.nodes import Pool
+from fleet.plan.secrets import ExternalSecret
+from fleet.plan.shares import Job
+from fleet.spec.eks import Eks
+from fleet.spec.lanes import GitHub, GitLab
+from fleet.spec.stack import Cluster, Stack
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GitHubPlan:
+    """GitHub's side of a cluster, and the secret with the App's key."""
+
+    controller: ArcControllerPlan
+    private_key: str | None
+    """Pulumi secret; None where somebody else makes the Kubernetes Secret."""
+    lanes: tuple[GitHubLanePlan, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GitLabPlan:
+    """GitLab's side of a cluster."""
+
+    url: str
+    api_token: str | None
+    """Pulumi secret with which runners are created."""
+    privileged: bool
+    """Whether a lane runs privileged jobs, which their namespace must admit."""
+    lanes: tuple[GitLabLanePlan, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterPlan:
+    """One cluster and everything on it."""
+
+    name: str
+    protect: bool
+    eks: EksPlan
+    autoscaler: AutoscalerPlan
+    gpu_stack: GpuStackPlan
+    github: GitHubPlan | None
+    gitlab: GitLabPlan | None
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """Every pool, in the order of the file."""
+        return self.eks.pools
+
+    def jobs(self) -> Iterator[tuple[str, Job]]:
+        """Every lane's job with the lane's path."""
+        lanes = [*(self.github.lanes if self.github else ())]
+        for lane in [*lanes, *(self.gitlab.lanes if self.gitlab else ())]:
+            yield lane.path, lane.job
+
+    def external_secrets(self) -> Iterator[ExternalSecret]:
+        """Kubernetes Secrets that somebody else puts into the cluster."""
+        if self.github is not None and self.github.controller.external_secret is not None:
+            yield self.github.controller.external_secret
+        for lane in self.gitlab.lanes if self.gitlab else ():
+            if lane.external_secret is not None:
+                yield lane.external_secret
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """One environment."""
+
+    clusters: tuple[ClusterPlan, ...]
+
+
+def build(stack: Stack) -> Plan:
+    """Derive the plan of a stack.
+
+    The stack may still break rules: a lane is planned on those of its pools that exist, and left
+    out when none does, so that checks see as much of it as there is.
+    """
+    return Plan(
+        clusters=tuple(
+            _cluster(name, cluster, cluster.eks, stack)
+            for name, cluster in stack.clusters.items()
+            if cluster.eks is not None
+        )
+    )
+
+
+def _cluster(name: str, spec: Cluster, spec_eks: Eks, stack: Stack) -> ClusterPlan:
+    tags = {**stack.tags, "gpu-runners/cluster": name}
+    eks = eks_plan(name, spec_eks, spec.gpu_stack, tags)
+    pools = {pool.name: pool for pool in eks.pools}
+    github = _github(name, spec.github, pools, stack) if spec.github is not None else None
+    gitlab = _gitlab(name, spec.gitlab, pools, stack) if spec.gitlab is not None else None
+    lanes = [*(github.lanes if github else ()), *(gitlab.lanes if gitlab else ())]
+    return ClusterPlan(
+        name=name,
+        protect=stack.protect,
+        eks=eks,
+        autoscaler=autoscaler_plan(eks, [lane.job.pools for lane in lanes], stack.charts),
+        gpu_stack=gpu_stack_plan(eks.pools, spec.gpu_stack, stack.charts),
+        github=github,
+        gitlab=gitlab,
+    )
+
+
+def _known(names: tuple[str, ...], pools: dict[str, Pool]) -> tuple[Pool, ...]:
+    return tuple(pools[name] for name in names if name in pools)
+
+
+def _github(cluster: str, spec: GitHub, pools: dict[str, Pool], stack: Stack) -> GitHubPlan:
+    return GitHubPlan(
+        controller=arc_controller_plan(spec, stack.charts),
+        private_key=spec.app.private_key.secret if spec.app is not None else None,
+        lanes=tuple(
+            github_lane_plan(
+                name,
+                lane,
+                path=f"clusters.{cluster}.github.lanes.{name}",
+                pools=known,
+                github=spec,
+                charts=stack.charts,
+            )
+            for name, lane in spec.lanes.items()
+            if (known := _known(lane.pools, pools))
+        ),
+    )
+
+
+def _gitlab(cluster: str, spec: GitLab, pools: dict[str, Pool], stack: Stack) -> GitLabPlan:
+    return GitLabPlan(
+        url=spec.url,
+        api_token=spec.api_token.secret if spec.api_token is not None else None,
+        privileged=any(lane.privileged for lane in spec.lanes.values()),
+        lanes=tuple(
+            gitlab_lane_plan(
+                name,
+                lane,
+                cluster=cluster,
+                path=f"clusters.{cluster}.gitlab.lanes.{name}",
+                pools=known,
+                gitlab=spec,
+                charts=stack.charts,
+            )
+            for name, lane in spec.lanes.items()
+            if (known := _known(lane.pools, pools))
+        ),
+    )

@@ -1,0 +1,213 @@
+"""GitHub's side of a cluster: the ARC controller, and one scale set for each lane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fleet.catalog.charts import arc_crd_urls
+from fleet.catalog.images import DOCKER_IN_DOCKER, GITHUB_RUNNER
+from fleet.charts.arc_controller import ArcControllerValues
+from fleet.charts.arc_pods import (
+    HOOK_TEMPLATE_FILE,
+    JobShape,
+    dind_pod,
+    job_pod_template,
+    kubernetes_runner_pod,
+    novolume_runner_pod,
+    runner_pod,
+)
+from fleet.charts.arc_scale_set import ArcScaleSetValues, listener_template
+from fleet.charts.pods import PodTemplate, Size, pool_affinity, resources, work_claim
+from fleet.plan import words
+from fleet.plan.gpu import SYSTEM_NODES
+from fleet.plan.nodes import Pool, job_tolerations
+from fleet.plan.releases import Release, release
+from fleet.plan.secrets import GITHUB_APP_KEYS, ExternalSecret
+from fleet.plan.shares import Job, job
+from fleet.plan.words import Namespaces
+from fleet.spec.lanes import GitHub, GitHubApp, GitHubLane
+from fleet.spec.stack import Charts
+from fleet.units import Resources
+
+CONTROLLER_ACCOUNT = "arc-controller"
+_CREDENTIALS = "github-app"
+
+_LAUNCHER = Size(cpu_m=250, memory_mib=512)
+"""A runner that only starts job pods (the .NET process and the hooks)."""
+
+_DOCKER = Size(cpu_m=500, memory_mib=1024, disk_mib=20 * 1024)
+"""The dind side container; without requests of its own about a quarter of jobs died
+(https://github.com/JiRaska/open-bank-oss/pull/1222)."""
+
+_NOTHING = Resources(cpu_m=0, memory_mib=0, disk_mib=0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArcControllerPlan:
+    """What every scale set of a cluster shares."""
+
+    release: Release
+    crd_files: tuple[str, ...]
+    runner_namespace: str
+    privileged_runners: bool
+    credentials: str
+    """Name of the Secret that holds the App's keys."""
+    app: GitHubApp | None
+    """None where somebody else puts the Secret there."""
+    external_secret: ExternalSecret | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HookTemplate:
+    """The ConfigMap from which ARC's hooks build job pods."""
+
+    name: str
+    file: str
+    content: dict[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GitHubLanePlan:
+    """One scale set."""
+
+    name: str
+    path: str
+    job: Job
+    release: Release
+    hook_template: HookTemplate | None
+    runs_on: tuple[str, ...]
+    """What a workflow may write, the lane's own name first."""
+
+
+def arc_controller_plan(github: GitHub, charts: Charts) -> ArcControllerPlan:
+    """Derive the controller of a cluster."""
+    controller = release(
+        "gha-runner-scale-set-controller",
+        charts,
+        name="arc-controller",
+        namespace=Namespaces.arc_controller,
+        skip_crds=True,
+        values=ArcControllerValues(
+            service_account=CONTROLLER_ACCOUNT,
+            runner_max_concurrent_reconciles=10,
+            node_selector=words.SYSTEM_SELECTOR,
+            resources=resources(Size(cpu_m=100, memory_mib=256)),
+        ),
+    )
+    name = github.existing_secret or _CREDENTIALS
+    return ArcControllerPlan(
+        release=controller,
+        crd_files=arc_crd_urls(controller.version, charts.arc_crds),
+        runner_namespace=Namespaces.arc_runners,
+        privileged_runners=any(lane.container_mode == "dind" for lane in github.lanes.values()),
+        credentials=name,
+        app=github.app,
+        external_secret=(
+            None
+            if github.existing_secret is None
+            else ExternalSecret(name=name, namespace=Namespaces.arc_runners, keys=GITHUB_APP_KEYS)
+        ),
+    )
+
+
+def github_lane_plan(
+    name: str,
+    lane: GitHubLane,
+    *,
+    path: str,
+    pools: tuple[Pool, ...],
+    github: GitHub,
+    charts: Charts,
+) -> GitHubLanePlan:
+    """Derive one lane; `pools` are its pools, in its order."""
+    sized = job(lane, pools, _sides(lane))
+    shape = JobShape(
+        image=lane.image or GITHUB_RUNNER.reference,
+        gpus=sized.gpus,
+        cpu_m=sized.request.cpu_m,
+        memory_mib=sized.request.memory_mib,
+        disk_mib=sized.request.disk_mib,
+        shm_mib=sized.shm_mib,
+        affinity=pool_affinity(words.POOL_LABEL, lane.pools),
+        tolerations=job_tolerations(pools),
+        env=lane.env,
+    )
+    hook = (
+        HookTemplate(
+            name=f"{name}-job-pod",
+            file=HOOK_TEMPLATE_FILE,
+            content=job_pod_template(shape, mode=lane.container_mode),
+        )
+        if lane.container_mode in ("kubernetes", "kubernetes-novolume")
+        else None
+    )
+    labels = tuple(dict.fromkeys((name, *lane.labels)))
+    return GitHubLanePlan(
+        name=name,
+        path=path,
+        job=sized,
+        hook_template=hook,
+        runs_on=labels,
+        release=release(
+            "gha-runner-scale-set",
+            charts,
+            name=name,
+            namespace=Namespaces.arc_runners,
+            # A new controller deletes sets of another minor version, and GitHub learns labels and
+            # owner of a set only when it is made.
+            replaced_on=("version", "values.scaleSetLabels", "values.githubConfigUrl"),
+            values=ArcScaleSetValues(
+                github_config_url=github.url,
+                github_config_secret=github.existing_secret or _CREDENTIALS,
+                runner_scale_set_name=name,
+                scale_set_labels=labels if lane.labels else None,
+                runner_group=lane.group,
+                min_runners=0 if lane.paused else lane.min_runners,
+                max_runners=0 if lane.paused else lane.max_runners,
+                controller_namespace=Namespaces.arc_controller,
+                controller_service_account=CONTROLLER_ACCOUNT,
+                container_mode=(
+                    lane.container_mode
+                    if lane.container_mode in ("kubernetes", "kubernetes-novolume")
+                    else None
+                ),
+                work_volume_claim=(
+                    work_claim(sized.request.disk_mib)
+                    if lane.container_mode == "kubernetes"
+                    else None
+                ),
+                template=_runner_template(lane, shape, hook),
+                listener_template=listener_template(
+                    Size(cpu_m=50, memory_mib=128), affinity=SYSTEM_NODES
+                ),
+            ),
+        ),
+    )
+
+
+def _sides(lane: GitHubLane) -> Resources:
+    """What stands beside the job's container on the node of the job."""
+    match lane.container_mode:
+        case "dind":
+            return _resources(_DOCKER)
+        case "kubernetes":
+            return _resources(_LAUNCHER)
+        case _:
+            return _NOTHING
+
+
+def _resources(size: Size) -> Resources:
+    return Resources(cpu_m=size.cpu_m, memory_mib=size.memory_mib, disk_mib=size.disk_mib or 0)
+
+
+def _runner_template(lane: GitHubLane, shape: JobShape, hook: HookTemplate | None) -> PodTemplate:
+    if lane.container_mode == "dind":
+        return dind_pod(shape, docker_image=DOCKER_IN_DOCKER.reference, docker=_DOCKER)
+    if hook is None:
+        return runner_pod(shape)
+    if lane.container_mode == "kubernetes":
+        return kubernetes_runner_pod(shape, runner=_LAUNCHER, hook_template=hook.name)
+    return novolume_runner_pod(
+        shape, runner=_LAUNCHER, hook_template=hook.name, affinity=SYSTEM_NODES
+    )

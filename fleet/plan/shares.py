@@ -1,0 +1,147 @@
+"""What a job of a lane gets: its fair share of a node, or what the lane asks for.
+
+Units: CPU in millicores, memory and disk in MiB. The fair share of a node is what is left for jobs,
+divided by the GPUs that the node advertises, times the GPUs of the job, less what the lane's own
+side containers ask for, rounded down. So a lane that says only `gpus: 1` always fits, and a node
+full of its jobs strands nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fleet.findings import Finding
+from fleet.plan import words
+from fleet.plan.nodes import Node, Pool, smallest
+from fleet.spec.lanes import Lane
+from fleet.units import Resources, format_cpu, format_memory
+
+IMAGES_MIB = 40 * 1024
+"""Kept out of the shares of disk: the images of a CUDA job lie on the same disk as its scratch
+space (a framework image alone is 10 to 20 GiB). Inferred from the sizes of public images."""
+
+_CPU_STEP_M = 10
+_MIB_STEP = 16
+_DISK_STEP_MIB = 1024
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One job of a lane, as the scheduler will see it on the GPU (or CPU) pool."""
+
+    pools: tuple[str, ...]
+    """In order of preference."""
+    gpus: int
+    request: Resources
+    """What the job's own container asks for."""
+    sides: Resources
+    """What the containers beside it ask for, on the same node."""
+    shm_mib: int
+
+    @property
+    def total(self) -> Resources:
+        """What the job's pods take from a node."""
+        return self.request + self.sides
+
+
+def job(lane: Lane, pools: tuple[Pool, ...], sides: Resources) -> Job:
+    """Size a lane's job; `pools` are those of the lane, in its order."""
+    share = fair_share(pools, lane.gpus, sides) if lane.gpus else None
+    cpu_m = lane.cpu if lane.cpu is not None else (share.cpu_m if share else 0)
+    memory_mib = lane.memory if lane.memory is not None else (share.memory_mib if share else 0)
+    disk_mib = lane.disk if lane.disk is not None else (share.disk_mib if share else 0)
+    return Job(
+        pools=lane.pools,
+        gpus=lane.gpus,
+        request=Resources(cpu_m=cpu_m, memory_mib=memory_mib, disk_mib=disk_mib),
+        sides=sides,
+        shm_mib=lane.shm if lane.shm is not None else memory_mib // 2,
+    )
+
+
+def fair_share(pools: tuple[Pool, ...], gpus: int, sides: Resources) -> Resources:
+    """The fair share of the smallest node among the pools; zero where nothing is left."""
+    least = smallest(
+        Resources(
+            cpu_m=node.free.cpu_m * gpus // node.advertised,
+            memory_mib=node.free.memory_mib * gpus // node.advertised,
+            disk_mib=(node.free.disk_mib - IMAGES_MIB) * gpus // node.advertised,
+        )
+        for pool in pools
+        for node in pool.nodes
+        if node.advertised
+    )
+    return Resources(
+        cpu_m=_down(least.cpu_m - sides.cpu_m, _CPU_STEP_M),
+        memory_mib=_down(least.memory_mib - sides.memory_mib, _MIB_STEP),
+        disk_mib=_down(least.disk_mib - sides.disk_mib, _DISK_STEP_MIB),
+    )
+
+
+def _down(amount: int, step: int) -> int:
+    return max(0, amount // step * step)
+
+
+def fits(job: Job, pools: tuple[Pool, ...], path: str) -> Iterator[Finding]:
+    """Find what keeps the job off an empty node of its pools, resource by resource."""
+    for pool in pools:
+        yield from _suits(job, pool, path)
+        for node in pool.nodes:
+            if node.advertised or not job.gpus:
+                yield from _fits_node(job, node, pool.name, path)
+    if job.gpus and (job.request.cpu_m <= 0 or job.request.memory_mib <= 0):
+        yield Finding(
+            rule="fits",
+            path=path,
+            message="nothing of a node is left for the job beside its side containers",
+            remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
+        )
+
+
+def _fits_node(job: Job, node: Node, pool: str, path: str) -> Iterator[Finding]:
+    request, sides, free = job.request, job.sides, node.free
+    for key, resource, asked, beside, available, text in (
+        ("gpus", words.GPU_RESOURCE, job.gpus, 0, node.advertised, str),
+        ("cpu", "cpu", request.cpu_m, sides.cpu_m, free.cpu_m, format_cpu),
+        ("memory", "memory", request.memory_mib, sides.memory_mib, free.memory_mib, format_memory),
+        ("disk", "disk", request.disk_mib, sides.disk_mib, free.disk_mib, format_memory),
+    ):
+        if asked + beside > available:
+            more = f" and {text(beside)} for its side containers" if beside else ""
+            yield Finding(
+                rule="fits",
+                path=f"{path}.{key}",
+                message=(
+                    f"a job asks for {text(asked)} {resource}{more}; an empty node of pool {pool} "
+                    f"({node.instance_type}) has {text(max(0, available))} available"
+                ),
+                remedy=f"lower {key}, leave it out for the fair share, or use larger nodes",
+            )
+
+
+def _suits(job: Job, pool: Pool, path: str) -> Iterator[Finding]:
+    if job.gpus and pool.gpu is None:
+        yield Finding(
+            rule="places",
+            path=f"{path}.pools",
+            message=f"the lane's jobs ask for GPUs, pool {pool.name} has none",
+            remedy=f"remove {pool.name} from the lane's pools",
+        )
+    if not job.gpus and pool.gpu is not None:
+        yield Finding(
+            rule="places",
+            path=f"{path}.pools",
+            message=f"the lane's jobs ask for no GPU, pool {pool.name} is kept for jobs that do",
+            remedy="add gpus: 1 to the lane, or use a CPU pool",
+        )
+    if job.gpus > 1 and pool.time_slices > 1:
+        yield Finding(
+            rule="sharing",
+            path=f"{path}.gpus",
+            message=(
+                f"asks for {job.gpus} slices of pool {pool.name}, which shares its GPUs by time "
+                "slicing; several slices give no more of a GPU than one"
+            ),
+            remedy="set gpus: 1, or use a pool without sharing",
+        )

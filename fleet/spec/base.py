@@ -1,0 +1,151 @@
+"""The base model and the small validated types that the stack file is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from ipaddress import IPv4Network
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from fleet.catalog.limits import SCALE_SET
+from fleet.units import parse_cpu, parse_memory_mib
+
+
+class Rule(NamedTuple):
+    """A rule that a model breaks: the field (empty for the model), what is wrong, what to do."""
+
+    field: str
+    message: str
+    remedy: str
+
+
+class Model(BaseModel):
+    """Frozen, strict, and closed: an unknown key or a number written as text is an error.
+
+    pydantic checks each field. What several fields of one model must agree on is in `rules()`,
+    which `fleet.spec.load` asks of every model, so that one bad key hides no other problem.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, defer_build=True
+    )
+
+    def rules(self) -> Iterator[Rule]:
+        """Yield the rules that this model breaks, its children aside."""
+        yield from ()
+
+
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_CONFIG_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+def _name(limit: int) -> AfterValidator:
+    def validate(value: str) -> str:
+        if len(value) > limit:
+            raise ValueError(
+                f"is a name of {len(value)} characters; shorten it to {limit} or fewer"
+            )
+        if not _NAME.fullmatch(value):
+            raise ValueError(
+                "is not a usable name; use lower-case letters, digits and hyphens, and start with "
+                "a letter"
+            )
+        return value
+
+    return AfterValidator(validate)
+
+
+def _quantity(parse: Callable[[str], int], example: str) -> BeforeValidator:
+    def validate(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise ValueError(
+                f"is not a quantity; write it as Kubernetes does, for example {example}"
+            )
+        try:
+            return parse(str(value))
+        except ValueError:
+            raise ValueError(
+                f"is not a quantity; write it as Kubernetes does, for example {example}"
+            ) from None
+
+    return BeforeValidator(validate)
+
+
+def _private_cidr(value: str) -> str:
+    try:
+        network = IPv4Network(value)
+    except ValueError:
+        raise ValueError(
+            "is not an IPv4 range; write it like 10.1.0.0/16 (host bits zero)"
+        ) from None
+    if not 16 <= network.prefixlen <= 20:
+        raise ValueError("has a prefix that AWS or the subnet plan refuses; use /16 to /20")
+    return value
+
+
+def _cidr(value: str) -> str:
+    try:
+        IPv4Network(value)
+    except ValueError:
+        raise ValueError("is not an IPv4 range; write it like 203.0.113.0/24") from None
+    return value
+
+
+def _kubernetes_minor(value: str) -> str:
+    if not re.fullmatch(r"1\.\d\d", value):
+        raise ValueError('is not a Kubernetes minor version; write it in quotes, like "1.35"')
+    return value
+
+
+def _secret_name(value: str) -> str:
+    if not _CONFIG_KEY.fullmatch(value):
+        raise ValueError(
+            "is not a name of a Pulumi secret; write the key only, like githubAppKey, and set its "
+            "value with `pulumi config set --secret gpu-runners:githubAppKey`"
+        )
+    return value
+
+
+Name = Annotated[str, _name(36)]
+"""Name of a cluster or pool: with the longest suffix a role name stays within IAM's 64."""
+
+LaneName = Annotated[str, _name(SCALE_SET.max_length)]
+"""Name of a lane: what a workflow writes, and a Helm release's name."""
+
+KubernetesMinor = Annotated[str, AfterValidator(_kubernetes_minor)]
+VpcCidr = Annotated[str, AfterValidator(_private_cidr)]
+Cidr = Annotated[str, AfterValidator(_cidr)]
+
+_QUANTITY_SCHEMA = {"type": ["string", "integer"]}
+Cpu = Annotated[
+    int,
+    _quantity(parse_cpu, '"500m" or 2'),
+    WithJsonSchema({**_QUANTITY_SCHEMA, "examples": ["500m", 2]}),
+]
+"""CPU as Kubernetes writes it; held in millicores."""
+
+Memory = Annotated[
+    int,
+    _quantity(parse_memory_mib, "8Gi"),
+    WithJsonSchema({**_QUANTITY_SCHEMA, "examples": ["512Mi", "8Gi"]}),
+]
+"""Memory or disk as Kubernetes writes it; held in MiB."""
+
+
+class Secret(Model):
+    """A flat Pulumi secret, named where it is used."""
+
+    secret: Annotated[str, AfterValidator(_secret_name)] = Field(
+        description="key of a Pulumi secret: pulumi config set --secret gpu-runners:<key>"
+    )
+
+
+def exactly_one(model: Model, *fields: str) -> Iterator[Rule]:
+    """Yield a broken rule unless exactly one of the optional fields is present."""
+    present = [field for field in fields if getattr(model, field) is not None]
+    if len(present) > 1:
+        yield Rule("", f"has {' and '.join(present)}", f"keep one of {', '.join(fields)}")
+    if not present:
+        yield Rule("", f"has none of {', '.join(fields)}", "add exactly one of them")

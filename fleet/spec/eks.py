@@ -1,0 +1,106 @@
+"""An EKS cluster that this program makes: network, API, admins and pools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.spec.base import Cidr, KubernetesMinor, Model, Name, Rule, VpcCidr, exactly_one
+from fleet.spec.pools import EksPool
+
+Arn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$")]
+
+
+class EksNetwork(Model):
+    """A VPC to make (`cidr`, `zones`, `nat`) or one to use (`vpc_id`, `subnet_ids`)."""
+
+    cidr: VpcCidr | None = Field(default=None, description="range of the VPC to make")
+    zones: tuple[str, ...] | None = Field(
+        default=None, description="availability zones of the VPC to make, two or more"
+    )
+    nat: Literal["one", "per-zone"] | None = Field(
+        default=None, description="NAT gateways of the VPC to make; default: one"
+    )
+    vpc_id: str | None = Field(
+        default=None, pattern=r"^vpc-[0-9a-f]{8,17}$", description="VPC to use"
+    )
+    subnet_ids: dict[str, str] | None = Field(
+        default=None,
+        description="private subnet of the VPC to use, by zone: {us-west-2a: subnet-…}",
+    )
+
+    def rules(self) -> Iterator[Rule]:
+        """A VPC to make or a VPC to use, over two zones or more."""
+        yield from exactly_one(self, "cidr", "vpc_id")
+        if self.cidr is not None and self.subnet_ids is not None:
+            yield Rule("subnet_ids", "belongs to a VPC that exists", "remove it, or cidr")
+        for field in ("zones", "nat"):
+            if self.vpc_id is not None and getattr(self, field) is not None:
+                yield Rule(field, "belongs to a VPC to make", "remove it, or vpc_id")
+        where = "zones" if self.cidr is not None else "subnet_ids"
+        if len(set(self.zone_names)) < 2:
+            yield Rule(where, "names under two zones; EKS needs two or more", "name another zone")
+        if len(set(self.zone_names)) != len(self.zone_names):
+            yield Rule(where, "names a zone twice", "name each zone once")
+
+    @property
+    def zone_names(self) -> tuple[str, ...]:
+        """Zones that pools can use, in the order of the file."""
+        return self.zones or tuple(self.subnet_ids or {})
+
+
+class EksApi(Model):
+    """Who reaches the Kubernetes API server."""
+
+    allow: tuple[Cidr, ...] = Field(
+        default=(),
+        description="public ranges that may reach the endpoint; none: private endpoint only",
+    )
+
+
+class Eks(Model):
+    """One EKS cluster."""
+
+    region: str = Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="AWS region")
+    version: KubernetesMinor = Field(description='Kubernetes minor version, quoted: "1.35"')
+    network: EksNetwork
+    api: EksApi = Field(default=EksApi(), description="who reaches the API server")
+    admins: tuple[Arn, ...] = Field(
+        default=(), description="IAM principals with cluster-admin, by ARN"
+    )
+    profile: str | None = Field(
+        default=None, description="AWS profile for the provider and the kubeconfig"
+    )
+    pools: dict[Name, EksPool] = Field(min_length=1)
+
+    def rules(self) -> Iterator[Rule]:
+        """The version is offered; zones lie in the region, and pools in the zones."""
+        if self.version not in KUBERNETES_VERSIONS:
+            yield Rule(
+                "version",
+                f"{self.version} is not offered by this program",
+                f"use one of {', '.join(KUBERNETES_VERSIONS)}",
+            )
+        for zone in self.network.zone_names:
+            if zone[:-1] != self.region:
+                yield Rule(
+                    "network", f"names zone {zone}, not of {self.region}", "correct zone or region"
+                )
+        for name, pool in self.pools.items():
+            for zone in pool.zones or ():
+                if zone not in self.network.zone_names:
+                    yield Rule(
+                        f"pools.{name}.zones",
+                        f"names {zone}, which the network lacks",
+                        f"use some of {', '.join(self.network.zone_names)}",
+                    )
+        always = [pool for pool in self.pools.values() if not pool.gpus and pool.min_size]
+        if not always:
+            yield Rule(
+                "pools",
+                "has no CPU pool that always runs; add-ons and controllers would have no node",
+                "add one, like system: {instance_types: [m6i.large], min_size: 2, max_size: 4}",
+            )

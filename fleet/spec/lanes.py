@@ -1,0 +1,162 @@
+"""Lanes: one kind of runner that users can ask for, on GitHub or on GitLab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from fleet.spec.base import Cpu, LaneName, Memory, Model, Name, Rule, Secret, exactly_one
+
+
+class Lane(Model):
+    """What both systems share. CPU, memory and disk default to the job's fair share of a node."""
+
+    pools: tuple[Name, ...] = Field(
+        min_length=1, description="pools that may run a job, in order of preference"
+    )
+    gpus: int = Field(default=0, ge=0, description="nvidia.com/gpu for each job")
+    cpu: Cpu | None = Field(default=None, description="CPU request of a job")
+    memory: Memory | None = Field(default=None, description="memory request and limit of a job")
+    disk: Memory | None = Field(default=None, description="ephemeral-storage request of a job")
+    shm: Memory | None = Field(
+        default=None, description="size of /dev/shm; default: half of memory"
+    )
+    image: str | None = Field(default=None, description="container image, with its registry")
+    env: dict[str, str] = Field(default={}, description="environment of a job; never a secret")
+    paused: bool = Field(default=False, description="take no new jobs without deleting the lane")
+
+    def rules(self) -> Iterator[Rule]:
+        """Size, environment and pools of a job."""
+        if self.gpus == 0 and (self.cpu is None or self.memory is None):
+            yield Rule(
+                "",
+                "has no GPUs, so it has no fair share of a node",
+                "state cpu and memory, or gpus",
+            )
+        if "NVIDIA_VISIBLE_DEVICES" in self.env:
+            yield Rule(
+                "env.NVIDIA_VISIBLE_DEVICES",
+                "would show a job every GPU of the node",
+                "remove it; the device plugin sets the right value",
+            )
+        if len(set(self.pools)) != len(self.pools):
+            yield Rule("pools", "names a pool twice", "name each pool once")
+
+
+class GitHubLane(Lane):
+    """One ARC runner scale set: `runs-on: <lane>`."""
+
+    min_runners: int = Field(default=0, ge=0, description="idle runners that always wait")
+    max_runners: int = Field(ge=1, description="runners at most")
+    group: str | None = Field(default=None, description="runner group; default: GitHub's default")
+    labels: tuple[str, ...] = Field(default=(), description="further labels for runs-on")
+    container_mode: Literal["none", "kubernetes-novolume", "kubernetes", "dind"] = Field(
+        default="none",
+        description=(
+            "none: the job runs in the runner's pod. kubernetes-novolume: a small runner on a CPU "
+            "pool starts a job pod on the GPU pool. kubernetes: runner and job pod share a node "
+            "and a work volume. dind: adds a privileged Docker daemon, which sees no GPU"
+        ),
+    )
+
+    def rules(self) -> Iterator[Rule]:
+        """Bounds and labels, besides those of every lane."""
+        yield from super().rules()
+        if self.max_runners < self.min_runners:
+            yield Rule(
+                "max_runners",
+                f"is {self.max_runners}, below min_runners ({self.min_runners})",
+                "raise max_runners or lower min_runners",
+            )
+        if any(not label or len(label) > 255 for label in self.labels):
+            yield Rule("labels", "holds one that is empty or over 255 characters", "shorten it")
+
+
+class GitLabRunner(Model):
+    """A runner that this program creates at GitLab, tags included."""
+
+    group_id: int | None = Field(default=None, ge=1, description="numeric id of the group")
+    project_id: int | None = Field(default=None, ge=1, description="numeric id of the project")
+    instance: Literal[True] | None = Field(
+        default=None, description="an instance runner (needs an administrator's api_token)"
+    )
+
+    def rules(self) -> Iterator[Rule]:
+        """A runner has one owner."""
+        yield from exactly_one(self, "group_id", "project_id", "instance")
+
+
+class GitLabLane(Lane):
+    """One GitLab runner manager: `tags: [...]`."""
+
+    concurrent: int = Field(default=4, ge=1, description="jobs at once")
+    tags: tuple[str, ...] = Field(default=(), description="tags; default: the lane's name")
+    runner: GitLabRunner | None = Field(default=None, description="create the runner at GitLab")
+    token: Secret | None = Field(default=None, description="glrt- token of a runner that exists")
+    existing_secret: str | None = Field(
+        default=None,
+        description="Secret in the lane's namespace, keys runner-token, runner-registration-token",
+    )
+    run_untagged: bool = Field(default=False, description="take jobs without tags")
+    protected: bool = Field(default=False, description="only jobs of protected refs")
+    locked: bool = Field(default=True, description="not to be enabled for other projects")
+    maximum_timeout: int = Field(default=7200, ge=600, description="job limit, seconds")
+    services: int = Field(
+        default=0, ge=0, le=8, description="service containers of a job to leave room for"
+    )
+    privileged: bool = Field(
+        default=False, description="privileged job containers; they see every GPU of the node"
+    )
+
+    def rules(self) -> Iterator[Rule]:
+        """One source of the token, besides the rules of every lane."""
+        yield from super().rules()
+        yield from exactly_one(self, "runner", "token", "existing_secret")
+
+
+class GitHubApp(Model):
+    """A GitHub App that may administer self-hosted runners."""
+
+    id: int = Field(ge=1, description="App ID")
+    installation_id: int = Field(ge=1, description="installation ID")
+    private_key: Secret = Field(description="the App's private key (PEM)")
+
+
+class GitHub(Model):
+    """GitHub's side of a cluster: one ARC controller, one scale set for each lane."""
+
+    url: str = Field(
+        pattern=r"^https://[^/\s]+/.+$",
+        description="repository, organisation or enterprise that owns the runners",
+    )
+    app: GitHubApp | None = Field(default=None, description="credentials to put into a Secret")
+    existing_secret: str | None = Field(
+        default=None, description="Secret in namespace arc-runners with the App's keys"
+    )
+    lanes: dict[LaneName, GitHubLane] = Field(min_length=1)
+
+    def rules(self) -> Iterator[Rule]:
+        """One source of the credentials."""
+        yield from exactly_one(self, "app", "existing_secret")
+
+
+class GitLab(Model):
+    """GitLab's side of a cluster: one Helm release for each lane."""
+
+    url: str = Field(default="https://gitlab.com", pattern=r"^https?://[^\s]+$")
+    api_token: Secret | None = Field(
+        default=None, description="token (scope create_runner) that creates the lanes' runners"
+    )
+    lanes: dict[LaneName, GitLabLane] = Field(min_length=1)
+
+    def rules(self) -> Iterator[Rule]:
+        """Creating a runner needs a token of GitLab's API."""
+        creating = [name for name, lane in self.lanes.items() if lane.runner is not None]
+        if creating and self.api_token is None:
+            yield Rule(
+                "",
+                f"creates the runner of {', '.join(creating)}, but has no api_token",
+                "add api_token: {secret: gitlabApiToken}",
+            )

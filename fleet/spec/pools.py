@@ -1,0 +1,170 @@
+"""Pools: nodes of one kind. Here the managed node groups of EKS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from fleet.catalog.ec2 import INSTANCE_TYPES, UnknownInstanceType, instance_type
+from fleet.catalog.eks import AMI_TYPES, DEAD_AMI_TYPES
+from fleet.spec.base import Cpu, Memory, Model, Rule
+
+_OFFERED = tuple(
+    ami.name
+    for ami in AMI_TYPES.values()
+    if ami.family == "al2023" and ami.architecture == "x86_64"
+)
+
+
+def _known_instance_type(value: str) -> str:
+    try:
+        instance_type(value)
+    except UnknownInstanceType as error:
+        hint = str(error).partition(": ")[2]
+        raise ValueError(f"is not an EC2 instance type of the catalog; {hint}") from None
+    return value
+
+
+def _known_ami_type(value: str) -> str:
+    if value in DEAD_AMI_TYPES:
+        raise ValueError(f"is an AMI type that EKS has dropped; {DEAD_AMI_TYPES[value]}")
+    if value not in AMI_TYPES:
+        raise ValueError(f"is not an AMI type of EKS; use {' or '.join(_OFFERED)}")
+    if value not in _OFFERED:
+        raise ValueError(
+            "is an AMI type that this program does not run (x86 instance types, and no AMI that "
+            f"brings a device plugin of its own); use {' or '.join(_OFFERED)}"
+        )
+    return value
+
+
+InstanceTypeName = Annotated[str, AfterValidator(_known_instance_type)]
+AmiType = Annotated[str, AfterValidator(_known_ami_type)]
+
+
+class Sharing(Model):
+    """How one card serves several jobs. Time slicing isolates neither memory nor faults."""
+
+    time_slicing: int = Field(ge=2, le=48, description="jobs that share one GPU in turn")
+
+
+class Reserve(Model):
+    """What a pool keeps free on each node for DaemonSets of your own."""
+
+    cpu: Cpu = 0
+    memory: Memory = 0
+    disk: Memory = 0
+
+
+class EksPool(Model):
+    """One EKS managed node group; a GPU pool when its instance types have GPUs."""
+
+    instance_types: tuple[InstanceTypeName, ...] = Field(
+        min_length=1, description="EC2 instance types of equal size, in order of preference"
+    )
+    min_size: int = Field(default=0, ge=0, description="nodes that always run")
+    max_size: int = Field(ge=1, description="nodes at most")
+    capacity_type: Literal["ON_DEMAND", "SPOT", "CAPACITY_BLOCK"] = Field(
+        default="ON_DEMAND", description="as EKS spells it"
+    )
+    capacity_reservation_id: str | None = Field(
+        default=None,
+        pattern=r"^cr-[0-9a-f]{8,17}$",
+        description="EC2 capacity reservation or capacity block to start the nodes in",
+    )
+    ami_type: AmiType | None = Field(
+        default=None,
+        description="default: AL2023_x86_64_NVIDIA for GPU types, else AL2023_x86_64_STANDARD",
+    )
+    release_version: str | None = Field(
+        default=None,
+        pattern=r"^1\.\d\d\.\d+-\d{8}$",
+        description="AMI release, like 1.35.2-20260714; default: the one this program pins",
+    )
+    disk_gib: int = Field(
+        default=200, ge=20, le=16384, description="root volume (encrypted gp3), GiB"
+    )
+    instance_store: Literal["raid0", "unused"] = Field(
+        default="raid0",
+        description="local NVMe disks, where the type has them: one RAID0 for images and jobs",
+    )
+    zones: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="zones of the network to use; default: all"
+    )
+    sharing: Sharing | None = Field(default=None, description="GPU sharing; default: none")
+    efa: bool = Field(default=False, description="Elastic Fabric Adapter; needs exactly one zone")
+    node_repair: bool = Field(default=True, description="let EKS replace or reboot broken nodes")
+    reserve: Reserve = Field(
+        default=Reserve(), description="what to keep free on each node for your own DaemonSets"
+    )
+    labels: dict[str, str] = Field(default={}, description="further node labels")
+    paused: bool = Field(default=False, description="scale to zero without deleting the pool")
+
+    def rules(self) -> Iterator[Rule]:
+        """Sizes, GPU options, capacity and EFA agree with the instance types."""
+        if self.max_size < self.min_size:
+            yield Rule(
+                "max_size",
+                f"is {self.max_size}, below min_size ({self.min_size})",
+                "raise max_size or lower min_size",
+            )
+        kinds = [INSTANCE_TYPES[name] for name in self.instance_types]
+        if len({(kind.gpu, kind.gpus) for kind in kinds}) > 1:
+            yield Rule(
+                "instance_types",
+                "mixes GPU models or GPU counts; a pool is nodes of one kind",
+                "make one pool for each, and list them in the lane",
+            )
+        yield from self._gpu_rules()
+        yield from self._capacity_rules()
+        if self.efa:
+            without = [kind.name for kind in kinds if not kind.efa_interfaces]
+            if without:
+                yield Rule("efa", f"is on, but {', '.join(without)} has none", "turn efa off")
+            if self.zones is None or len(self.zones) != 1:
+                yield Rule(
+                    "efa",
+                    "is on without exactly one zone; its nodes share a placement group",
+                    "name one zone under zones",
+                )
+
+    def _gpu_rules(self) -> Iterator[Rule]:
+        if self.gpus and self.disk_gib < 200 and self.instance_store == "unused":
+            yield Rule(
+                "disk_gib",
+                "is under 200 on a GPU pool without instance store; CUDA images fill it",
+                "use 200 or more",
+            )
+        if not self.gpus and self.sharing is not None:
+            yield Rule("sharing", "is set, but the instance types have no GPU", "remove sharing")
+        if self.ami_type is not None and bool(self.gpus) != AMI_TYPES[self.ami_type].gpu:
+            wanted = "AL2023_x86_64_NVIDIA" if self.gpus else "AL2023_x86_64_STANDARD"
+            yield Rule("ami_type", "does not suit the instance types", f"use {wanted}")
+
+    def _capacity_rules(self) -> Iterator[Rule]:
+        block = self.capacity_type == "CAPACITY_BLOCK"
+        if block and self.capacity_reservation_id is None:
+            yield Rule(
+                "capacity_type",
+                "is CAPACITY_BLOCK without a reservation",
+                "add capacity_reservation_id: cr-…",
+            )
+        if self.capacity_reservation_id is None:
+            return
+        if self.capacity_type == "SPOT":
+            yield Rule(
+                "capacity_reservation_id", "cannot be used by SPOT", "remove it or use ON_DEMAND"
+            )
+        if self.zones is None or len(self.zones) != 1:
+            yield Rule(
+                "capacity_reservation_id",
+                "is set without exactly one zone; a reservation lives in one",
+                "name its zone under zones",
+            )
+
+    @property
+    def gpus(self) -> int:
+        """Devices per node, before sharing."""
+        return INSTANCE_TYPES[self.instance_types[0]].gpus

@@ -1,0 +1,1 @@
+"""The rehearsal: a stack file taken through the real engine against stand-in clouds."""

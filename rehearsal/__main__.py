@@ -1,0 +1,103 @@
+"""The command line: `python -m rehearsal --stack staging`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from rehearsal.errors import Refused
+from rehearsal.standin.faults import STEPS, Fault
+
+STALL_S = 30.0
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Rehearses; 0 where everything was as it should be, 1 where not, 2 for a wrong option."""
+    options = _options(arguments)
+    console = Console()
+    try:
+        # Late: an import of the SDKs takes half a second, and --help needs none of them.
+        from rehearsal.life import rehearse  # noqa: PLC0415
+        from rehearsal.workspace import ROOT  # noqa: PLC0415
+
+        chosen = options.config or ROOT / f"Pulumi.{options.stack}.yaml"
+        result = rehearse(
+            options.from_file or chosen,
+            to=options.to_file,
+            faults=[*map(_failure, options.fail), *map(_stall, options.stall)],
+            console=console,
+        )
+    except Refused as refused:
+        console.print(f"refused: {refused}", style="bold red", highlight=False, markup=False)
+        return 1
+    except KeyboardInterrupt:
+        console.print("interrupted: nothing was left behind", highlight=False)
+        return INTERRUPTED
+    return 0 if result.ok else 1
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m rehearsal",
+        description="Take a stack file through the real Pulumi engine against stand-in clouds.",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--stack", default="staging", metavar="NAME", help="rehearse Pulumi.NAME.yaml (staging)"
+    )
+    which.add_argument("--config", type=Path, metavar="FILE", help="rehearse any stack file")
+    which.add_argument(
+        "--from", type=Path, dest="from_file", metavar="FILE", help="rehearse a change, from this"
+    )
+    parser.add_argument("--to", type=Path, dest="to_file", metavar="FILE", help="... to this")
+    parser.add_argument(
+        "--fail",
+        action="append",
+        default=[],
+        metavar="NAME[:STEP]",
+        help=f"let a resource fail once, by logical name (* ? match); STEP is {', '.join(STEPS)}",
+    )
+    parser.add_argument(
+        "--stall",
+        action="append",
+        default=[],
+        metavar="NAME[:SECONDS]",
+        help=f"let a resource take longer ({STALL_S:.0f} s)",
+    )
+    options = parser.parse_args(arguments)
+    if (options.from_file is None) != (options.to_file is None):
+        parser.error("--from and --to go together")
+    for text in options.stall:
+        _, colon, seconds = text.partition(":")
+        if colon and not seconds.isdigit():
+            parser.error(f"--stall {text}: after the colon stand whole seconds")
+    for text in options.fail:
+        _, colon, step = text.partition(":")
+        if colon and step not in STEPS:
+            parser.error(f"--fail {text}: after the colon stands one of {', '.join(STEPS)}")
+    return options
+
+
+def _failure(text: str) -> Fault:
+    name, _, step = text.partition(":")
+    return Fault(name=name, steps=tuple(s for s in STEPS if step in ("", s)))
+
+
+def _stall(text: str) -> Fault:
+    name, _, seconds = text.partition(":")
+    return Fault(name=name, seconds=float(seconds or STALL_S))
+
+
+def _terminate(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(main())

@@ -1,0 +1,329 @@
+"""The life of a stack, taken through the real engine: preview, up, rest, protection, destroy.
+
+`rehearse` is the whole of it. What it finds wrong is in `Result.problems`; what makes a rehearsal
+impossible (a bad stack file, no CLI) raises `Refused`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from rehearsal import checks, cli, engine, secrets, stackfile, workspace
+from rehearsal.artifacts import Artifacts, Phase
+from rehearsal.engine import Outcome
+from rehearsal.standin.faults import Fault, Faults
+from rehearsal.standin.kubernetes import world_faults
+from rehearsal.standin.packages import PACKAGES
+from rehearsal.standin.server import Package, Server
+from rehearsal.standin.world import World
+from rehearsal.workspace import Program, Workspace
+
+MOST_ATTEMPTS: Final = 500
+"""Bound on `up` after `up` while injected failures still come due."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """What a rehearsal found. `state` is the export after the last `up`; None where none ended."""
+
+    name: str
+    folder: Path
+    phases: tuple[Phase, ...]
+    problems: tuple[str, ...]
+    warnings: tuple[str, ...]
+    placeholders: Mapping[str, str]
+    world: World
+    state: dict[str, Any] | None
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was as it should be."""
+        return not self.problems
+
+    def phase(self, title: str) -> Outcome:
+        """The outcome of the phase with that title. Raises `KeyError` where it was not reached."""
+        for phase in self.phases:
+            if phase.title == title:
+                return phase.outcome
+        raise KeyError(f"{title!r} is none of {[phase.title for phase in self.phases]}")
+
+
+def rehearse(
+    config: Path,
+    *,
+    to: Path | None = None,
+    faults: Sequence[Fault] = (),
+    folder: Path | None = None,
+    console: Console | None = None,
+    program: Program = workspace.project_program,
+    packages: Sequence[Package] = PACKAGES,
+) -> Result:
+    """Rehearses a stack file, or the change from `config` to the stack file `to`.
+
+    Leaves its files in `folder` (default `.rehearsal/<stack>/`). May run several times in one
+    process, one after another. Raises `Refused`.
+    """
+    out = console or Console(quiet=True)
+    files = [stackfile.read(path) for path in (config, to) if path is not None]
+    findings = [checks.report(file) for file in files]
+    name = files[-1].name
+    where = folder or workspace.ROOT / ".rehearsal" / name
+    out.print(f"rehearsing {' -> '.join(str(file.path) for file in files)}", highlight=False)
+    taken = cli.find(lambda line: out.print(f"  {line}", highlight=False))
+    out.print(f"  pulumi {taken.version}: {taken.why}", highlight=False)
+    injected = Faults(*faults)
+    world = World()
+    with (
+        workspace.clean_surroundings(),
+        _serving(packages, world, injected) as servers,
+        workspace.opened(
+            name, taken, {s.package.name: s.port for s in servers}, program
+        ) as scratch,
+    ):
+        life = _Life(scratch, world, injected, Artifacts(where), out)
+        life.run(files)
+        life.note_defects(defect for server in servers for defect in server.defects)
+        life.search_for_leaks()
+        life.report(" to ".join(f.path.name for f in files), taken, "\n\n".join(findings))
+    return life.result(name)
+
+
+@contextmanager
+def _serving(packages: Sequence[Package], world: World, faults: Faults) -> Generator[list[Server]]:
+    servers = [Server(package, world, faults) for package in packages]
+    try:
+        for server in servers:
+            server.start()
+        yield servers
+    finally:
+        for server in servers:
+            server.stop()
+
+
+class _Life:
+    """One rehearsal as it goes on: what was run, what was found."""
+
+    def __init__(
+        self,
+        scratch: Workspace,
+        world: World,
+        faults: Faults,
+        artifacts: Artifacts,
+        console: Console,
+    ) -> None:
+        self._scratch = scratch
+        self._world = world
+        self._faults = faults
+        self._artifacts = artifacts
+        self._console = console
+        self._started = time.monotonic()
+        self._phases: list[Phase] = []
+        self._problems: list[str] = []
+        self._placeholders: dict[str, str] = {}
+        self._state: dict[str, Any] | None = None
+
+    def run(self, files: Sequence[stackfile.StackFile]) -> None:
+        """Stops at the first phase after which nothing later would mean anything."""
+        self._placeholders = secrets.placeholders(key for file in files for key in file.secret_keys)
+        for earlier in files[:-1]:
+            self._configure(earlier)
+            if not self._persevere(f"up {earlier.path.name}", "up"):
+                return
+        self._configure(files[-1])
+        preview = self._phase("preview", "preview", as_json=True)
+        self._artifacts.preview(preview)
+        if not self._must_succeed(preview):
+            return
+        settled = self._persevere("up", "up")
+        self._state = self._scratch.exported()
+        self._artifacts.state(self._state)
+        if settled:
+            self._expect_work()
+            self._expect_rest()
+            self._expect_protection()
+            if self._persevere("destroy", "destroy"):
+                self._expect_nothing_left()
+        self._expect_faults_struck()
+
+    def note_defects(self, defects: Iterator[str]) -> None:
+        """A stand-in that failed by itself makes the rehearsal worthless."""
+        for defect in defects:
+            self._artifacts.note([defect])
+            self._problem(f"a stand-in has a defect: {defect.strip().splitlines()[-1]}")
+
+    def search_for_leaks(self) -> None:
+        """No placeholder may stand in plain text in anything that was written."""
+        self._note_leaks([*self._artifacts.files, *self._scratch.state_files()])
+
+    def report(self, title: str, taken: cli.Cli, findings: str) -> None:
+        """Writes `report.md`."""
+        resources = _resources(self._state)
+        self._artifacts.report(
+            title=title,
+            cli=f"{taken.version}, {taken.why}",
+            phases=self._phases,
+            problems=self._problems,
+            warnings=self._warnings(),
+            resources=sorted(Counter(resource["type"] for resource in resources).items()),
+            findings=findings,
+        )
+        self._note_leaks([self._artifacts.folder / "report.md"])
+
+    def result(self, name: str) -> Result:
+        """What came of it, said in the last line too."""
+        seconds = time.monotonic() - self._started
+        where = self._artifacts.folder / "report.md"
+        for warning in self._warnings():
+            self._say(f"  warning: {warning}")
+        verdict = "failed" if self._problems else "passed: nothing is left"
+        self._say(f"rehearsal of {name} {verdict} ({seconds:.1f} s); see {where}")
+        return Result(
+            name=name,
+            folder=self._artifacts.folder,
+            phases=tuple(self._phases),
+            problems=tuple(self._problems),
+            warnings=self._warnings(),
+            placeholders=self._placeholders,
+            world=self._world,
+            state=self._state,
+            seconds=seconds,
+        )
+
+    def _configure(self, file: stackfile.StackFile) -> None:
+        keys = file.secret_keys
+        self._scratch.configure(file, {key: self._placeholders[key] for key in keys})
+
+    def _phase(
+        self,
+        title: str,
+        operation: engine.Operation,
+        *,
+        as_json: bool = False,
+        protected: int = 0,
+    ) -> Outcome:
+        with self._console.status(f"{title} ..."):
+            outcome = engine.run(self._scratch.stack, operation, as_json=as_json)
+        words = _verdict(outcome, protected)
+        phase = Phase(title=title, verdict=words, outcome=outcome)
+        self._phases.append(phase)
+        self._artifacts.log(phase, with_text=not as_json)
+        self._say(f"  {title:<36}{words:<32}{outcome.seconds:6.1f} s")
+        return outcome
+
+    def _persevere(self, title: str, operation: engine.Operation) -> bool:
+        return self._must_succeed(self._persistent(title, operation))
+
+    def _persistent(self, title: str, operation: engine.Operation, protected: int = 0) -> Outcome:
+        """Runs an operation again for as long as injected failures stop it."""
+        outcome = Outcome()
+        for attempt in range(1, MOST_ATTEMPTS):
+            struck = self._faults.struck
+            label = title if attempt == 1 else f"{title}, attempt {attempt}"
+            outcome = self._phase(label, operation, protected=protected)
+            if outcome.ok or self._faults.struck == struck:
+                break
+        return outcome
+
+    def _must_succeed(self, outcome: Outcome) -> bool:
+        for complaint in outcome.complaints:
+            self._problem(f"refused: {_plain(complaint)}")
+        if not outcome.ok and not outcome.complaints:
+            self._problem("the engine failed and gave no reason; see engine.log")
+        return outcome.ok
+
+    def _expect_work(self) -> None:
+        """What went well by the engine's lights may still not do its work."""
+        for fault in world_faults(self._world):
+            self._problem(f"deployed, but does not work: {fault}")
+
+    def _expect_rest(self) -> None:
+        outcome = self._phase("preview again", "preview")
+        if self._must_succeed(outcome):
+            for change in outcome.differences:
+                self._problem(f"not at rest: after up, preview still wants to {change}")
+
+    def _expect_protection(self) -> None:
+        """The engine must refuse to destroy what is protected; then the protection is lifted."""
+        resources = _resources(self._state)
+        protected = [resource["urn"] for resource in resources if resource.get("protect")]
+        if not protected:
+            return
+        outcome = self._persistent("destroy while protected", "destroy", len(protected))
+        refused = [c for c in outcome.complaints if "it is protected" in c.message]
+        if not refused:
+            self._must_succeed(outcome)
+            self._problem(
+                f"{len(protected)} resources are protected, but the engine did not refuse to "
+                "destroy them; set protect on the resources themselves"
+            )
+        alive = {thing.urn for thing in self._world.all()}
+        for urn in protected:
+            if urn not in alive and not _is_component(urn, resources):
+                self._problem(f"destroyed though protected: {urn.rpartition('::')[2]}")
+        self._scratch.unprotect()
+
+    def _expect_nothing_left(self) -> None:
+        for thing in self._world.all():
+            self._problem(f"left after destroy: {thing.type} {thing.name} ({thing.id})")
+        for resource in _resources(self._scratch.exported()):
+            name = resource["urn"].rpartition("::")[2]
+            self._problem(f"left in the state after destroy: {resource['type']} {name}")
+
+    def _expect_faults_struck(self) -> None:
+        for fault in self._faults.idle:
+            self._problem(
+                f"no {' or '.join(fault.steps)} of a resource named {fault.name!r} came up: "
+                "the failure asked for never happened; take a logical name from preview.json"
+            )
+
+    def _note_leaks(self, files: Sequence[Path]) -> None:
+        for leak in secrets.leaks(self._placeholders, files):
+            self._problem(leak)
+
+    def _warnings(self) -> tuple[str, ...]:
+        found = (e for e in self._world.journal if e.action == "warned")
+        return tuple(dict.fromkeys(f"{e.type} {e.name}: {e.detail}" for e in found))
+
+    def _problem(self, text: str) -> None:
+        self._problems.append(text)
+        self._say(f"  {text}", style="bold red")
+
+    def _say(self, text: str, style: str = "") -> None:
+        self._console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def _verdict(outcome: Outcome, protected: int = 0) -> str:
+    if not outcome.ok:
+        refused = any("it is protected" in complaint.message for complaint in outcome.complaints)
+        return f"refused, {protected} protected" if protected and refused else "failed"
+    counts = Counter(change.operation for change in outcome.differences)
+    unchanged = len(outcome.changes) - len(outcome.differences)
+    words = [f"{count} {operation}" for operation, count in sorted(counts.items())]
+    if not words:
+        return f"no changes, {unchanged} same"
+    return ", ".join([*words, f"{unchanged} same"] if unchanged else words)
+
+
+def _plain(complaint: engine.Complaint) -> str:
+    """Without the traceback that the SDK appends to an exception of the program's."""
+    text = str(complaint).partition("\nTraceback (most recent call last)")[0]
+    return text.removeprefix("python inline source runtime error: ")
+
+
+def _resources(exported: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The resources of a stack's export; none of a stack that holds nothing."""
+    deployment: dict[str, Any] = (exported or {}).get("deployment") or {}
+    return deployment.get("resources") or []
+
+
+def _is_component(urn: str, resources: Sequence[Mapping[str, Any]]) -> bool:
+    return not any(r["urn"] == urn and r.get("custom") for r in resources)

@@ -1,0 +1,18 @@
+"""The stand-ins that a rehearsal serves, one package each.
+
+A program that uses only some leaves the others unasked, and their SDKs unimported.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rehearsal.standin import aws, gitlab, kubernetes, random
+from rehearsal.standin.server import Package
+
+PACKAGES: Final[tuple[Package, ...]] = (
+    aws.PACKAGE,
+    kubernetes.PACKAGE,
+    random.PACKAGE,
+    gitlab.PACKAGE,
+)

@@ -1,0 +1,139 @@
+"""The scratch copy in which the engine works, and the surroundings that it and the program see.
+
+Nothing of the working tree is written. The copy holds `Pulumi.yaml`, the stack file with
+placeholders for its secrets (encrypted), the state and a `PULUMI_HOME` of its own; it is removed
+afterwards. Credentials that happen to be in the environment are hidden meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pulumi import automation
+
+from rehearsal.cli import Cli
+from rehearsal.engine import Command
+from rehearsal.errors import Refused
+from rehearsal.stackfile import StackFile
+
+ROOT: Final = Path(__file__).parent.parent
+"""The project: where `Pulumi.yaml` and `__main__.py` are."""
+
+AMBIENT: Final = ("AWS_", "OCI_", "TF_VAR_", "GITLAB_", "PULUMI_", "KUBE", "HELM_", "GITHUB_TOKEN")
+"""Beginnings of the names that are hidden: credentials and settings of tools."""
+
+Program = Callable[[], None]
+
+
+def project_program() -> None:
+    """Runs the project's `__main__.py` as the engine's language host would."""
+    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workspace:
+    """The scratch folder and the stack in it."""
+
+    folder: Path
+    stack: automation.Stack
+
+    def configure(self, file: StackFile, placeholders: Mapping[str, str]) -> None:
+        """Puts a stack file in the place of the one that was there, with its secrets."""
+        settings = self.folder / f"Pulumi.{self.stack.name}.yaml"
+        salt = [
+            line
+            for line in (
+                settings.read_text(encoding="utf-8") if settings.exists() else ""
+            ).splitlines()
+            if line.startswith("encryptionsalt:")
+        ]
+        settings.write_text("\n".join([*salt, file.text]), encoding="utf-8")
+        values = {
+            key: automation.ConfigValue(value, secret=True) for key, value in placeholders.items()
+        }
+        if values:
+            self.stack.set_all_config(values)
+
+    def unprotect(self) -> None:
+        """Lifts the protection of every resource in the state, as an operator would by hand."""
+        self._command("state", "unprotect", "--all", "--yes")
+
+    def exported(self) -> dict[str, Any]:
+        """What `pulumi stack export` gives; the Automation API's own method decrypts secrets."""
+        return json.loads(self._command("stack", "export"))
+
+    def _command(self, *arguments: str) -> str:
+        local = self.stack.workspace
+        environment = {**local.env_vars, "PULUMI_HOME": local.pulumi_home or ""}
+        command = [*arguments, "--stack", self.stack.name]
+        return local.pulumi_command.run(command, local.work_dir, environment).stdout
+
+    def state_files(self) -> list[Path]:
+        """Everything that the engine's backend wrote."""
+        return [path for path in (self.folder / "state").rglob("*") if path.is_file()]
+
+
+@contextmanager
+def opened(
+    name: str, cli: Cli, ports: Mapping[str, int], program: Program = project_program
+) -> Generator[Workspace]:
+    """A scratch copy with an empty stack of that name; removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="gpu-runners-rehearsal-"))
+    try:
+        (folder / "state").mkdir()
+        (folder / "home").mkdir()
+        shutil.copy(ROOT / "Pulumi.yaml", folder)
+        local = automation.LocalWorkspace(
+            work_dir=str(folder),
+            pulumi_home=str(folder / "home"),
+            program=program,
+            pulumi_command=Command(cli),
+            env_vars=_engine_environment(folder, ports),
+        )
+        yield Workspace(folder=folder, stack=automation.Stack.create(name, local))
+    except automation.CommandError as error:
+        raise Refused(f"the engine refused a command: {error}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def clean_surroundings() -> Generator[None]:
+    """Hides ambient credentials, and makes the project importable from its root."""
+    before = dict(os.environ)
+    path = list(sys.path)
+    for name in before:
+        if name.startswith(AMBIENT):
+            del os.environ[name]
+    sys.path.insert(0, str(ROOT))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        sys.path[:] = path
+
+
+def _engine_environment(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
+    return {
+        "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
+        "PULUMI_CONFIG_PASSPHRASE": secrets.token_hex(16),
+        "PULUMI_DEBUG_PROVIDERS": ",".join(f"{name}:{port}" for name, port in ports.items()),
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",
+        "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",
+        # The state is still saved when a command ends, a failed one too; not once per resource.
+        "PULUMI_SKIP_CHECKPOINTS": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }

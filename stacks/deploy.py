@@ -1,0 +1,71 @@
+"""The fleet as components, one per cluster, and the stack's outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+
+from components.cluster import RunnerCluster, RunnerClusterArgs
+from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.plan.build import ClusterPlan
+from stacks.live import live_sizes
+from stacks.load import Loaded
+from stacks.providers import aws_provider, gitlab_provider, kubernetes_provider
+
+
+def deploy(loaded: Loaded) -> dict[str, RunnerCluster]:
+    """Register every cluster of the fleet."""
+    return {plan.name: _cluster(plan, loaded) for plan in loaded.fleet.plan.clusters}
+
+
+def _cluster(plan: ClusterPlan, loaded: Loaded) -> RunnerCluster:
+    aws = aws_provider(plan.eks)
+    providers: list[pulumi.ProviderResource] = [aws]
+    if plan.gitlab is not None and plan.gitlab.api_token is not None:
+        providers.append(
+            gitlab_provider(plan.name, plan.gitlab, loaded.secrets[plan.gitlab.api_token])
+        )
+    return RunnerCluster(
+        plan.name,
+        RunnerClusterArgs(
+            plan=plan,
+            connect=kubernetes_provider,
+            secrets=loaded.secrets,
+            live=live_sizes(plan.eks, aws),
+        ),
+        pulumi.ResourceOptions(providers=providers),
+    )
+
+
+def export(loaded: Loaded, clusters: dict[str, RunnerCluster]) -> None:
+    """Stack outputs: how to reach each cluster, what to write in a job, what is installed."""
+    pulumi.export("kubeconfigs", {name: cluster.kubeconfig for name, cluster in clusters.items()})
+    pulumi.export("lanes", {plan.name: _lanes(plan) for plan in loaded.fleet.plan.clusters})
+    pulumi.export("versions", {plan.name: _versions(plan) for plan in loaded.fleet.plan.clusters})
+
+
+def _lanes(plan: ClusterPlan) -> dict[str, Any]:
+    github = plan.github.lanes if plan.github is not None else ()
+    gitlab = plan.gitlab.lanes if plan.gitlab is not None else ()
+    return {
+        "github": {lane.name: {"runs-on": list(lane.runs_on)} for lane in github},
+        "gitlab": {lane.name: {"tags": list(lane.tags)} for lane in gitlab},
+    }
+
+
+def _versions(plan: ClusterPlan) -> dict[str, Any]:
+    releases = [plan.autoscaler.release]
+    stack = plan.gpu_stack
+    releases += [one for one in (stack.device_plugin, stack.operator, stack.efa_plugin) if one]
+    if plan.github is not None:
+        releases += [plan.github.controller.release, *(lane.release for lane in plan.github.lanes)]
+    if plan.gitlab is not None:
+        releases += [lane.release for lane in plan.gitlab.lanes]
+    return {
+        "kubernetes": plan.eks.version,
+        "charts": {one.chart.rpartition("/")[2]: one.version for one in releases},
+        "ami_releases": {pool.name: pool.release_version for pool in plan.pools},
+        "gpus": {pool.name: pool.gpu for pool in plan.pools if pool.gpu is not None},
+        "nvidia_driver_at_least": KUBERNETES_VERSIONS[plan.eks.version].nvidia_driver,
+    }

@@ -1,0 +1,51 @@
+"""Pulumi's configuration as a fleet: the only importer of `pulumi.Config`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pulumi
+
+from fleet.findings import StackFileError
+from fleet.load import Fleet, load
+from fleet.plan.secrets import secret_uses
+
+PROJECT = "gpu-runners"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """A fleet that may be deployed, and the secrets that it names."""
+
+    fleet: Fleet
+    secrets: Mapping[str, pulumi.Output[str]] = field(repr=False)
+
+
+def from_config() -> Loaded:
+    """Load the current stack.
+
+    Raises pulumi.RunError, which the engine prints without a traceback, with every problem of the
+    stack file at once; nothing has been registered then.
+    """
+    config = pulumi.Config(PROJECT)
+    text = config.get("stack")
+    source = f"Pulumi.{pulumi.get_stack()}.yaml"
+    if text is None:
+        raise pulumi.RunError(
+            f"{source}: has no {PROJECT}:stack.\n"
+            f"    Copy the one of Pulumi.staging.yaml and change it; README.md explains each key."
+        )
+    try:
+        fleet = load(
+            json.loads(text),
+            source=source,
+            has_secret=lambda name: config.get_secret(name) is not None,
+        )
+    except StackFileError as error:
+        raise pulumi.RunError(str(error)) from None
+    for warning in fleet.warnings:
+        pulumi.log.warn(str(warning))
+    names = {use.name for use in secret_uses(fleet.stack)}
+    return Loaded(fleet=fleet, secrets={name: config.require_secret(name) for name in names})
