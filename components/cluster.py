@@ -26,6 +26,7 @@ from components.runners.arc_lane import ArcLane, ArcLaneArgs
 from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
 from fleet.plan.build import ClusterPlan
 from fleet.plan.nodes import Pool
+from fleet.plan.shares import Job
 from fleet.plan.words import Namespaces
 
 
@@ -86,8 +87,8 @@ class RunnerCluster(pulumi.ComponentResource):
                 child,
             )
 
-        system = [node_group(pool) for pool in plan.eks.system_pools]
-        after_nodes = [resource for group in system for resource in group.ready]
+        groups = {pool.name: node_group(pool) for pool in plan.eks.system_pools}
+        after_nodes: list[pulumi.Resource] = [group.node_group for group in groups.values()]
         addons = EksAddons(
             f"{name}-addons",
             EksAddonsArgs(plan=plan.eks, cluster_name=control.cluster.name, after=after_nodes),
@@ -107,15 +108,15 @@ class RunnerCluster(pulumi.ComponentResource):
             ),
             inside,
         )
-        gpu = [node_group(pool) for pool in plan.eks.gpu_pools]
-        ready = [
-            *base,
-            *autoscaler.ready,
-            *(resource for group in gpu for resource in group.ready),
-            *_gpu_stack(name, plan, base, inside),
-        ]
-        _github(name, args, base, ready, inside)
-        _gitlab(name, args, base, ready, inside)
+        groups |= {pool.name: node_group(pool) for pool in plan.eks.gpu_pools}
+        gpu_stack = _gpu_stack(name, plan, base, inside)
+
+        def before(job: Job) -> list[pulumi.Resource]:
+            pools = [groups[pool].node_group for pool in job.pools]
+            return [*autoscaler.ready, *gpu_stack, *pools]
+
+        _github(name, args, base, before, inside)
+        _gitlab(name, args, base, before, inside)
         self.register_outputs({"kubeconfig": self.kubeconfig})
 
 
@@ -148,7 +149,7 @@ def _github(
     name: str,
     args: RunnerClusterArgs,
     base: list[pulumi.Resource],
-    ready: list[pulumi.Resource],
+    before: Callable[[Job], list[pulumi.Resource]],
     inside: pulumi.ResourceOptions,
 ) -> None:
     github = args.plan.github
@@ -166,7 +167,7 @@ def _github(
     for lane in github.lanes:
         ArcLane(
             f"{name}-github-{lane.name}",
-            ArcLaneArgs(plan=lane, after=[*controller.ready, *ready]),
+            ArcLaneArgs(plan=lane, after=[*controller.ready, *before(lane.job)]),
             inside,
         )
 
@@ -175,7 +176,7 @@ def _gitlab(
     name: str,
     args: RunnerClusterArgs,
     base: list[pulumi.Resource],
-    ready: list[pulumi.Resource],
+    before: Callable[[Job], list[pulumi.Resource]],
     inside: pulumi.ResourceOptions,
 ) -> None:
     gitlab = args.plan.gitlab
@@ -194,7 +195,7 @@ def _gitlab(
             GitLabLaneArgs(
                 plan=lane,
                 token=args.secrets[lane.token_secret] if lane.token_secret else None,
-                after=[space, *ready],
+                after=[space, *before(lane.job)],
             ),
             inside,
         )

@@ -31,19 +31,21 @@ def load(data: object, *, source: str, has_secret: Callable[[str], bool]) -> Fle
     `source` names the file in messages; `has_secret` says whether a flat secret is configured.
     Raises StackFileError with every error at once.
     """
-    stack, found = parse(data)
-    findings = list(found)
-    if stack is None:
-        raise StackFileError(source, findings)
-    findings += unknown_pools(stack, _declared_pools(data))
-    findings += missing_secrets(stack, has_secret)
-    conflicts = tuple(preference_conflicts(stack))
-    findings += conflicts
-    if conflicts:
-        raise StackFileError(source, findings)
-    plan = build(stack)
-    findings += judge(stack, plan)
-    if errors(findings):
+    parsed = parse(data)
+    if parsed.stack is None:
+        raise StackFileError(source, parsed.findings)
+    stack = parsed.stack
+    found = [
+        *unknown_pools(stack, _declared_pools(data)),
+        *missing_secrets(stack, has_secret),
+        *preference_conflicts(stack),
+    ]
+    plan = None
+    if not any(finding.rule == "preference" for finding in found):
+        plan = build(stack)
+        found += judge(stack, plan)
+    findings = [*parsed.findings, *(one for one in found if not parsed.echoes(one))]
+    if plan is None or errors(findings):
         raise StackFileError(source, errors(findings))
     return Fleet(stack=stack, plan=plan, warnings=tuple(findings))
 

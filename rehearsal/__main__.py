@@ -34,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             console=console,
         )
     except Refused as refused:
-        console.print(f"refused: {refused}", style="bold red", highlight=False, markup=False)
+        console.print(
+            f"refused: {refused}", style="bold red", markup=False, highlight=False, soft_wrap=True
+        )
         return 1
     except KeyboardInterrupt:
         console.print("interrupted: nothing was left behind", highlight=False)

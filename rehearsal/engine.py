@@ -147,7 +147,13 @@ class Command(automation.PulumiCommand):
         return result
 
 
-def run(stack: automation.Stack, operation: Operation, *, as_json: bool = False) -> Outcome:
+def run(
+    stack: automation.Stack,
+    operation: Operation,
+    *,
+    as_json: bool = False,
+    continue_on_error: bool = False,
+) -> Outcome:
     """Runs one operation; that it fails is in the outcome. Raises `Refused` for a locked stack."""
     outcome = Outcome()
     started = time.monotonic()
@@ -157,14 +163,15 @@ def run(stack: automation.Stack, operation: Operation, *, as_json: bool = False)
         "on_error": outcome.text.append,
         "color": "never",
     }
+    quiet: dict[str, Any] = {"suppress_outputs": True, "show_secrets": False}
     _silence_sdk()
     try:
         if operation == "preview":
             stack.preview(**common, json=as_json)
         elif operation == "up":
-            stack.up(**common, suppress_outputs=True, show_secrets=False)
+            stack.up(**common, **quiet, continue_on_error=continue_on_error)
         else:
-            stack.destroy(**common, suppress_outputs=True, show_secrets=False)
+            stack.destroy(**common, **quiet, continue_on_error=continue_on_error)
         outcome.ok = True
     except automation.ConcurrentUpdateError:
         raise Refused("the scratch stack is locked by another update; run once more") from None

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
 
-from rehearsal import checks, cli, engine, secrets, stackfile, workspace
+from rehearsal import checks, cli, engine, secrets, stackfile, words, workspace
 from rehearsal.artifacts import Artifacts, Phase
 from rehearsal.engine import Outcome
+from rehearsal.result import Result
+from rehearsal.stackfile import StackFile
 from rehearsal.standin.faults import Fault, Faults
 from rehearsal.standin.kubernetes import world_faults
 from rehearsal.standin.packages import PACKAGES
@@ -30,56 +31,34 @@ MOST_ATTEMPTS: Final = 500
 """Bound on `up` after `up` while injected failures still come due."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Result:
-    """What a rehearsal found. `state` is the export after the last `up`; None where none ended."""
-
-    name: str
-    folder: Path
-    phases: tuple[Phase, ...]
-    problems: tuple[str, ...]
-    warnings: tuple[str, ...]
-    placeholders: Mapping[str, str]
-    world: World
-    state: dict[str, Any] | None
-    seconds: float
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything was as it should be."""
-        return not self.problems
-
-    def phase(self, title: str) -> Outcome:
-        """The outcome of the phase with that title. Raises `KeyError` where it was not reached."""
-        for phase in self.phases:
-            if phase.title == title:
-                return phase.outcome
-        raise KeyError(f"{title!r} is none of {[phase.title for phase in self.phases]}")
-
-
 def rehearse(
     config: Path,
     *,
     to: Path | None = None,
     faults: Sequence[Fault] = (),
+    continue_on_error: bool = False,
     folder: Path | None = None,
     console: Console | None = None,
+    check: Callable[[StackFile], str] = checks.report,
     program: Program = workspace.project_program,
     packages: Sequence[Package] = PACKAGES,
 ) -> Result:
     """Rehearses a stack file, or the change from `config` to the stack file `to`.
 
-    Leaves its files in `folder` (default `.rehearsal/<stack>/`). May run several times in one
-    process, one after another. Raises `Refused`.
+    Leaves its files in `folder` (default `.rehearsal/<stack>/`). With `continue_on_error` one `up`
+    meets many failures instead of the first. `check`, `program` and `packages` are the project's
+    own unless a test of the rehearsal brings others. May run several times in one process, one
+    after another. Raises `Refused`.
     """
+    started = time.monotonic()
     out = console or Console(quiet=True)
     files = [stackfile.read(path) for path in (config, to) if path is not None]
-    findings = [checks.report(file) for file in files]
+    findings = [check(file) for file in files]
     name = files[-1].name
     where = folder or workspace.ROOT / ".rehearsal" / name
-    out.print(f"rehearsing {' -> '.join(str(file.path) for file in files)}", highlight=False)
-    taken = cli.find(lambda line: out.print(f"  {line}", highlight=False))
-    out.print(f"  pulumi {taken.version}: {taken.why}", highlight=False)
+    _say(out, f"rehearsing {' -> '.join(words.short(file.path) for file in files)}")
+    taken = cli.find(lambda line: _say(out, f"  {line}"))
+    _say(out, f"  pulumi {taken.version}: {taken.why}")
     injected = Faults(*faults)
     world = World()
     with (
@@ -89,12 +68,19 @@ def rehearse(
             name, taken, {s.package.name: s.port for s in servers}, program
         ) as scratch,
     ):
-        life = _Life(scratch, world, injected, Artifacts(where), out)
+        life = _Life(
+            scratch=scratch,
+            world=world,
+            faults=injected,
+            artifacts=Artifacts(where),
+            console=out,
+            continue_on_error=continue_on_error,
+        )
         life.run(files)
         life.note_defects(defect for server in servers for defect in server.defects)
         life.search_for_leaks()
         life.report(" to ".join(f.path.name for f in files), taken, "\n\n".join(findings))
-    return life.result(name)
+    return life.result(name, time.monotonic() - started)
 
 
 @contextmanager
@@ -114,24 +100,26 @@ class _Life:
 
     def __init__(
         self,
+        *,
         scratch: Workspace,
         world: World,
         faults: Faults,
         artifacts: Artifacts,
         console: Console,
+        continue_on_error: bool,
     ) -> None:
         self._scratch = scratch
         self._world = world
         self._faults = faults
         self._artifacts = artifacts
         self._console = console
-        self._started = time.monotonic()
+        self._continue_on_error = continue_on_error
         self._phases: list[Phase] = []
         self._problems: list[str] = []
         self._placeholders: dict[str, str] = {}
         self._state: dict[str, Any] | None = None
 
-    def run(self, files: Sequence[stackfile.StackFile]) -> None:
+    def run(self, files: Sequence[StackFile]) -> None:
         """Stops at the first phase after which nothing later would mean anything."""
         self._placeholders = secrets.placeholders(key for file in files for key in file.secret_keys)
         for earlier in files[:-1]:
@@ -162,7 +150,8 @@ class _Life:
 
     def search_for_leaks(self) -> None:
         """No placeholder may stand in plain text in anything that was written."""
-        self._note_leaks([*self._artifacts.files, *self._scratch.state_files()])
+        self._note_leaks(self._artifacts.files)
+        self._note_leaks(self._scratch.state_files(), "the engine's own state")
 
     def report(self, title: str, taken: cli.Cli, findings: str) -> None:
         """Writes `report.md`."""
@@ -178,14 +167,13 @@ class _Life:
         )
         self._note_leaks([self._artifacts.folder / "report.md"])
 
-    def result(self, name: str) -> Result:
+    def result(self, name: str, seconds: float) -> Result:
         """What came of it, said in the last line too."""
-        seconds = time.monotonic() - self._started
-        where = self._artifacts.folder / "report.md"
+        where = words.short(self._artifacts.folder / "report.md")
         for warning in self._warnings():
-            self._say(f"  warning: {warning}")
+            _say(self._console, f"  warning: {warning}")
         verdict = "failed" if self._problems else "passed: nothing is left"
-        self._say(f"rehearsal of {name} {verdict} ({seconds:.1f} s); see {where}")
+        _say(self._console, f"rehearsal of {name} {verdict} ({seconds:.1f} s); see {where}")
         return Result(
             name=name,
             folder=self._artifacts.folder,
@@ -198,7 +186,7 @@ class _Life:
             seconds=seconds,
         )
 
-    def _configure(self, file: stackfile.StackFile) -> None:
+    def _configure(self, file: StackFile) -> None:
         keys = file.secret_keys
         self._scratch.configure(file, {key: self._placeholders[key] for key in keys})
 
@@ -211,12 +199,17 @@ class _Life:
         protected: int = 0,
     ) -> Outcome:
         with self._console.status(f"{title} ..."):
-            outcome = engine.run(self._scratch.stack, operation, as_json=as_json)
-        words = _verdict(outcome, protected)
-        phase = Phase(title=title, verdict=words, outcome=outcome)
+            outcome = engine.run(
+                self._scratch.stack,
+                operation,
+                as_json=as_json,
+                continue_on_error=self._continue_on_error,
+            )
+        verdict = words.verdict(outcome, protected)
+        phase = Phase(title=title, verdict=verdict, outcome=outcome)
         self._phases.append(phase)
         self._artifacts.log(phase, with_text=not as_json)
-        self._say(f"  {title:<36}{words:<32}{outcome.seconds:6.1f} s")
+        _say(self._console, f"  {title:<36}{verdict:<32}{outcome.seconds:6.1f} s")
         return outcome
 
     def _persevere(self, title: str, operation: engine.Operation) -> bool:
@@ -234,10 +227,9 @@ class _Life:
         return outcome
 
     def _must_succeed(self, outcome: Outcome) -> bool:
-        for complaint in outcome.complaints:
-            self._problem(f"refused: {_plain(complaint)}")
-        if not outcome.ok and not outcome.complaints:
-            self._problem("the engine failed and gave no reason; see engine.log")
+        if not outcome.ok:
+            for message in words.reasons(outcome.complaints):
+                self._problem(f"refused: {message}")
         return outcome.ok
 
     def _expect_work(self) -> None:
@@ -285,9 +277,13 @@ class _Life:
                 "the failure asked for never happened; take a logical name from preview.json"
             )
 
-    def _note_leaks(self, files: Sequence[Path]) -> None:
-        for leak in secrets.leaks(self._placeholders, files):
-            self._problem(leak)
+    def _note_leaks(self, files: Sequence[Path], where: str = "") -> None:
+        found = secrets.leaks(self._placeholders, files)
+        for name, place in dict.fromkeys((name, where or file.name) for name, file in found):
+            self._problem(
+                f"the secret {name} stands in plain text in {place}: mark the value as secret "
+                "where the program passes it on"
+            )
 
     def _warnings(self) -> tuple[str, ...]:
         found = (e for e in self._world.journal if e.action == "warned")
@@ -295,28 +291,11 @@ class _Life:
 
     def _problem(self, text: str) -> None:
         self._problems.append(text)
-        self._say(f"  {text}", style="bold red")
-
-    def _say(self, text: str, style: str = "") -> None:
-        self._console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+        _say(self._console, f"  {text}", style="bold red")
 
 
-def _verdict(outcome: Outcome, protected: int = 0) -> str:
-    if not outcome.ok:
-        refused = any("it is protected" in complaint.message for complaint in outcome.complaints)
-        return f"refused, {protected} protected" if protected and refused else "failed"
-    counts = Counter(change.operation for change in outcome.differences)
-    unchanged = len(outcome.changes) - len(outcome.differences)
-    words = [f"{count} {operation}" for operation, count in sorted(counts.items())]
-    if not words:
-        return f"no changes, {unchanged} same"
-    return ", ".join([*words, f"{unchanged} same"] if unchanged else words)
-
-
-def _plain(complaint: engine.Complaint) -> str:
-    """Without the traceback that the SDK appends to an exception of the program's."""
-    text = str(complaint).partition("\nTraceback (most recent call last)")[0]
-    return text.removeprefix("python inline source runtime error: ")
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
 def _resources(exported: Mapping[str, Any] | None) -> list[dict[str, Any]]:

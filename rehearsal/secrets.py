@@ -21,17 +21,14 @@ def placeholders(names: Iterable[str]) -> dict[str, str]:
     return {name: f"{MARK}{secrets.token_hex(16)}" for name in sorted(set(names))}
 
 
-def leaks(values: Mapping[str, str], files: Iterable[Path]) -> Iterator[str]:
-    """Names each secret that stands in a file, as it is, in base64 or URL-quoted."""
+def leaks(values: Mapping[str, str], files: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+    """Each secret's name with each file where its value stands: as it is, base64 or URL-quoted."""
     needles = {name: tuple(_spellings(value)) for name, value in values.items()}
     for file in files:
         content = file.read_bytes()
         for name, spellings in needles.items():
             if any(spelling in content for spelling in spellings):
-                yield (
-                    f"the secret {name!r} stands in plain text in {file.name}: "
-                    "mark the value as secret where the program passes it on"
-                )
+                yield name, file
 
 
 def _spellings(value: str) -> Iterator[bytes]:

@@ -49,8 +49,6 @@ class NodeGroup(pulumi.ComponentResource):
 
     node_group: aws.eks.NodeGroup
     """The raw node group."""
-    ready: list[pulumi.Resource]
-    """What pods of the pool wait for: the group and its tags, without which zero stays zero."""
 
     def __init__(
         self, name: str, args: NodeGroupArgs, opts: pulumi.ResourceOptions | None = None
@@ -93,16 +91,14 @@ class NodeGroup(pulumi.ComponentResource):
             ),
         )
         group = self.node_group.resources[0].autoscaling_groups[0].name
-        self.ready = [self.node_group]
-        self.ready += [
+        # EKS copies no tag of the node group to the group that the autoscaler reads.
+        for key, value in plan.autoscaling_tags.items():
             aws.autoscaling.Tag(
                 f"{name}-{_short(key)}",
                 autoscaling_group_name=group,
                 tag=aws.autoscaling.TagTagArgs(key=key, value=value, propagate_at_launch=False),
                 opts=child,
             )
-            for key, value in plan.autoscaling_tags.items()
-        ]
         self.register_outputs(
             {"node_group_name": self.node_group.node_group_name, "autoscaling_group": group}
         )

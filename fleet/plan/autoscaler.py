@@ -72,11 +72,11 @@ def priorities(eks: EksPlan, preferences: Iterable[tuple[str, ...]]) -> dict[int
     A group is called eks-<node group>-<uuid>, and a node group <cluster>-<pool>-<seven hex>. Raises
     graphlib.CycleError when lanes disagree, which `fleet.checks.preference` finds first.
     """
-    sorter = least_wanted_first(preferences)
-    for pool in eks.pools:
-        sorter.add(pool.name)
-    ranked = [name for name in sorter.static_order() if any(p.name == name for p in eks.pools)]
     by_name = {pool.name: pool for pool in eks.pools}
+    sorter = least_wanted_first(preferences)
+    for name in by_name:
+        sorter.add(name)
+    ranked = [name for name in sorter.static_order() if name in by_name]
     return {
         rank * 10: (f"^eks-{by_name[name].logical_name}-[0-9a-f]{{7}}-.*",)
         for rank, name in enumerate(ranked, start=1)

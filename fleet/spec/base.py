@@ -14,11 +14,16 @@ from fleet.units import parse_cpu, parse_memory_mib
 
 
 class Rule(NamedTuple):
-    """A rule that a model breaks: the field (empty for the model), what is wrong, what to do."""
+    """A rule that a model breaks: the field (empty for the model), what is wrong, what to do.
+
+    `reads` are the other fields that it looks at. Where one of them is wrong in itself the rule is
+    not told: it would only repeat that error in other words.
+    """
 
     field: str
     message: str
     remedy: str
+    reads: tuple[str, ...] = ()
 
 
 class Model(BaseModel):
@@ -145,7 +150,9 @@ class Secret(Model):
 def exactly_one(model: Model, *fields: str) -> Iterator[Rule]:
     """Yield a broken rule unless exactly one of the optional fields is present."""
     present = [field for field in fields if getattr(model, field) is not None]
+    choice = ", ".join(fields)
     if len(present) > 1:
-        yield Rule("", f"has {' and '.join(present)}", f"keep one of {', '.join(fields)}")
+        yield Rule("", f"has {' and '.join(present)}", f"keep one of {choice}", fields)
     if not present:
-        yield Rule("", f"has none of {', '.join(fields)}", "add exactly one of them")
+        remedy = f"add {choice}" if len(fields) == 1 else f"add exactly one of {choice}"
+        yield Rule("", f"has no {' or '.join(fields)}", remedy, fields)

@@ -64,8 +64,12 @@ class EksApi(Model):
 class Eks(Model):
     """One EKS cluster."""
 
-    region: str = Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="AWS region")
-    version: KubernetesMinor = Field(description='Kubernetes minor version, quoted: "1.35"')
+    region: str = Field(
+        pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="AWS region", examples=["us-west-2"]
+    )
+    version: KubernetesMinor = Field(
+        description='Kubernetes minor version, quoted: "1.35"', examples=["1.35"]
+    )
     network: EksNetwork
     api: EksApi = Field(default=EksApi(), description="who reaches the API server")
     admins: tuple[Arn, ...] = Field(
@@ -87,7 +91,9 @@ class Eks(Model):
         for zone in self.network.zone_names:
             if zone[:-1] != self.region:
                 yield Rule(
-                    "network", f"names zone {zone}, not of {self.region}", "correct zone or region"
+                    "region",
+                    f"is {self.region}, but the network names zone {zone}",
+                    "correct the region or the zone",
                 )
         for name, pool in self.pools.items():
             for zone in pool.zones or ():

@@ -7,6 +7,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from fleet.findings import Finding, Path, dotted
 
@@ -14,66 +15,79 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _WHOLE_NUMBER = ("is not a whole number", "write digits without quotes")
-_TYPES = {
+_WORDS = {
+    "int_type": _WHOLE_NUMBER,
+    "int_from_float": _WHOLE_NUMBER,
+    "int_parsing": _WHOLE_NUMBER,
+    "int_parsing_size": ("is too large a number", "use a smaller one"),
+    "bool_type": ("is not true or false", "write true or false, without quotes"),
+    "dict_type": ("is not a map", "write key: value pairs under it"),
+    "model_type": ("is not a map", "write key: value pairs under it, or {{}} for the defaults"),
+    "model_attributes_type": ("is not a map", "write key: value pairs under it, or {{}}"),
+    "tuple_type": ("is not a list", "write it in brackets, like [a, b]"),
+    "greater_than_equal": ("is below {ge}", "use {ge} or more"),
+    "less_than_equal": ("is above {le}", "use {le} or less"),
+    "too_short": ("is empty", "write at least one"),
+    "too_long": ("has more than {max_length} entries", "remove some"),
+    "string_too_short": ("is empty", "give it a value or remove the key"),
+    "string_too_long": ("has more than {max_length} characters", "shorten it"),
+    "string_pattern_mismatch": (
+        "does not have the form that is wanted",
+        "write something that matches {pattern}",
+    ),
+    "literal_error": ("is not one of the choices", "use {expected}"),
+    "json_invalid": ("is nested too deeply", "the keys of a stack file are at most ten deep"),
+    "missing": ("is missing", "add it"),
     "string_type": (
         "is not text",
         'write it in quotes, like "1.35" (unquoted, 1.30 arrives as the number 1.3)',
     ),
-    "int_type": _WHOLE_NUMBER,
-    "int_from_float": _WHOLE_NUMBER,
-    "int_parsing": _WHOLE_NUMBER,
-    "bool_type": ("is not true or false", "write true or false, without quotes"),
-    "dict_type": ("is not a map", "write key: value pairs under it"),
-    "model_type": ("is not a map", "write key: value pairs under it, or {} for the defaults"),
-    "model_attributes_type": ("is not a map", "write key: value pairs under it, or {}"),
-    "tuple_type": ("is not a list", "write it in brackets, like [a, b]"),
 }
 _SECRET_IN_PLAIN = "private_key", "token", "api_token"
 
 
 def explain(root: type[BaseModel], problem: ErrorDetails, location: Path) -> Finding:
     """One finding for one of pydantic's errors; never holds the value that was written."""
-    message, remedy = _words(root, problem, location)
-    return Finding(rule=problem["type"], path=dotted(location), message=message, remedy=remedy)
+    kind, path = problem["type"], dotted(location)
+    fields = _fields_at(root, location[:-1])
+    key = str(location[-1]) if location else ""
+    if kind == "extra_forbidden":
+        meant = get_close_matches(key, fields, n=1, cutoff=0.6)
+        return Finding(
+            rule=kind,
+            path=path,
+            message="is not a key here",
+            remedy=(
+                f"did you mean {meant[0]}?"
+                if meant
+                else f"remove it; the keys here are {', '.join(fields)}"
+            ),
+            # A key that is missing only because it was misspelt is not told as missing.
+            reads=(path, *(dotted((*location[:-1], name)) for name in meant)),
+        )
+    message, remedy = _words(problem, key, fields)
+    return Finding(rule=kind, path=path, message=message, remedy=remedy)
 
 
-def _words(root: type[BaseModel], problem: ErrorDetails, location: Path) -> tuple[str, str]:
-    kind, context = problem["type"], problem.get("ctx", {})
-    last = location[-1] if location else ""
-    if last in _SECRET_IN_PLAIN and kind.startswith("model"):
+def _words(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tuple[str, str]:
+    kind = problem["type"]
+    if kind == "missing" and (field := fields.get(key)) is not None and field.description:
+        return "is missing", f"add {key}: {field.description}"
+    if key in _SECRET_IN_PLAIN and kind.startswith("model"):
         return (
             "holds a value; a secret never stands in the stack file",
-            f"write {last}: {{secret: name}} and run `pulumi config set --secret gpu-runners:name`",
+            f"write {key}: {{secret: name}} and run `pulumi config set --secret gpu-runners:name`",
         )
-    match kind:
-        case "extra_forbidden":
-            return _unknown_key(fields_at(root, location[:-1]), str(last))
-        case "missing":
-            field = fields_at(root, location[:-1]).get(str(last))
-            described = f": {field.description}" if field and field.description else ""
-            words = "is missing", f"add {last}{described}"
-        case "literal_error" | "enum":
-            words = "is not one of the choices", f"use {context.get('expected', '')}"
-        case "value_error":
-            message, _, remedy = problem["msg"].removeprefix("Value error, ").partition("; ")
-            words = message, remedy or "correct it"
-        case "string_pattern_mismatch":
-            words = "does not have the form that is wanted", f"match {context.get('pattern')}"
-        case _:
-            message = problem["msg"]
-            words = _TYPES.get(kind, (message[0].lower() + message[1:], "correct it"))
-    return words
+    if kind == "value_error":
+        message, _, remedy = problem["msg"].removeprefix("Value error, ").partition("; ")
+        return message, remedy or "correct it"
+    message, remedy = _WORDS.get(kind, ("cannot be used", "correct it"))
+    context = problem.get("ctx", {})
+    return message.format_map(context), remedy.format_map(context)
 
 
-def _unknown_key(fields: dict[str, Any], key: str) -> tuple[str, str]:
-    near = get_close_matches(key, fields, n=1, cutoff=0.6)
-    if near:
-        return "is not a key here", f"did you mean {near[0]}?"
-    return "is not a key here", f"remove it; the keys here are {', '.join(fields)}"
-
-
-def fields_at(root: type[BaseModel], location: Path) -> dict[str, Any]:
-    """The fields of the model that a path leads to; empty where it leads to no model."""
+def model_at(root: type[BaseModel], location: Path) -> type[BaseModel] | None:
+    """The model that a path leads to; None where it leads to something else."""
     found: Any = root
     for part in location:
         model = _model(found)
@@ -82,8 +96,12 @@ def fields_at(root: type[BaseModel], location: Path) -> dict[str, Any]:
         elif part in model.model_fields:
             found = model.model_fields[str(part)].annotation
         else:
-            return {}
-    model = _model(found)
+            return None
+    return _model(found)
+
+
+def _fields_at(root: type[BaseModel], location: Path) -> dict[str, FieldInfo]:
+    model = model_at(root, location)
     return dict(model.model_fields) if model is not None else {}
 
 

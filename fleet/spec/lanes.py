@@ -49,7 +49,7 @@ class GitHubLane(Lane):
     """One ARC runner scale set: `runs-on: <lane>`."""
 
     min_runners: int = Field(default=0, ge=0, description="idle runners that always wait")
-    max_runners: int = Field(ge=1, description="runners at most")
+    max_runners: int = Field(ge=1, description="runners at most", examples=[1])
     group: str | None = Field(default=None, description="runner group; default: GitHub's default")
     labels: tuple[str, ...] = Field(default=(), description="further labels for runs-on")
     container_mode: Literal["none", "kubernetes-novolume", "kubernetes", "dind"] = Field(
@@ -119,9 +119,11 @@ class GitLabLane(Lane):
 class GitHubApp(Model):
     """A GitHub App that may administer self-hosted runners."""
 
-    id: int = Field(ge=1, description="App ID")
-    installation_id: int = Field(ge=1, description="installation ID")
-    private_key: Secret = Field(description="the App's private key (PEM)")
+    id: int = Field(ge=1, description="App ID", examples=[100001])
+    installation_id: int = Field(ge=1, description="installation ID", examples=[200001])
+    private_key: Secret = Field(
+        description="the App's private key (PEM)", examples=[{"secret": "githubAppKey"}]
+    )
 
 
 class GitHub(Model):
@@ -130,6 +132,7 @@ class GitHub(Model):
     url: str = Field(
         pattern=r"^https://[^/\s]+/.+$",
         description="repository, organisation or enterprise that owns the runners",
+        examples=["https://github.com/example-org"],
     )
     app: GitHubApp | None = Field(default=None, description="credentials to put into a Secret")
     existing_secret: str | None = Field(

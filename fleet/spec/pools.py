@@ -65,7 +65,7 @@ class EksPool(Model):
         min_length=1, description="EC2 instance types of equal size, in order of preference"
     )
     min_size: int = Field(default=0, ge=0, description="nodes that always run")
-    max_size: int = Field(ge=1, description="nodes at most")
+    max_size: int = Field(ge=1, description="nodes at most", examples=[1])
     capacity_type: Literal["ON_DEMAND", "SPOT", "CAPACITY_BLOCK"] = Field(
         default="ON_DEMAND", description="as EKS spells it"
     )

@@ -114,7 +114,7 @@ class RandomString(RandomKind):
 class RandomPassword(RandomString):
     """The same, kept secret."""
 
-    token: ClassVar[str] = "random:index/randomPassword:RandomPassword"  # noqa: S105 - a type token
+    token: ClassVar[str] = "random:index/randomPassword:RandomPassword"
     computed: ClassVar[frozenset[str]] = frozenset({"bcryptHash", "result"})
     secret_outputs: ClassVar[frozenset[str]] = frozenset({"bcryptHash", "result"})
 

@@ -141,7 +141,7 @@ def _fits(value: Any, member: Any) -> bool:
         return value in {item.value for item in origin}
     if isinstance(value, bool):
         return origin is bool
-    return isinstance(value, _wire_types(origin))
+    return isinstance(value, _wire_types(cast("type[object]", origin)))
 
 
 def _wire_types(origin: type) -> type | tuple[type, ...]:

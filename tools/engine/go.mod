@@ -1,3 +1,6 @@
+// The Pulumi CLI, as a Go tool, for machines that can reach a Go module proxy but not
+// get.pulumi.com. rehearsal/cli.py builds it and reads the version from here. The replace line is
+// the one of the tool's own go.mod, which a module that requires it does not inherit.
 module gpu-runners/tools/engine
 
 go 1.25.11

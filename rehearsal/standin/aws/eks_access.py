@@ -120,6 +120,7 @@ class AccessPolicyAssociation(AwsKind):
     token = tokens.ACCESS_POLICY_ASSOCIATION
     computed: ClassVar[frozenset[str]] = frozenset({"associatedAt", "modifiedAt"})
     replaced_on: ClassVar[frozenset[str]] = frozenset({"*"})
+    updated_on: ClassVar[frozenset[str]] = frozenset()
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
         """Policy, scope, namespaces."""

@@ -156,6 +156,11 @@ class NodeGroup(AwsKind):
             eks_node_group_rules.refuse_sizes(sizes)
             eks_node_group_rules.refuse_role(world, cluster, text(inputs, "nodeRoleArn"))
         template = eks_node_group_rules.template_of(world, call.scope, inputs)
+        if template is None and text(inputs, "capacityType") == "CAPACITY_BLOCK":
+            raise Refusal(
+                "InvalidParameterException: capacityType CAPACITY_BLOCK needs a launch template "
+                "with the market type capacity-block and the reservation"
+            )
         eks_node_group_rules.refuse_versions(cluster, inputs, old)
         _refuse_amazon_linux_2(cluster, inputs)
         if template is not None:
@@ -165,6 +170,8 @@ class NodeGroup(AwsKind):
         if old is None and (number(sizes, "desiredSize") or 0) > 0:
             eks_node_group_rules.refuse_never_ready(world, cluster, found)
         _warn_of_repair(world, call, cluster)
+        if template is not None:
+            _warn_of_groups(world, call, cluster, template)
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
         """Makes the Auto Scaling group as well."""
@@ -275,20 +282,29 @@ def _refuse_amazon_linux_2(cluster: Thing, inputs: Properties) -> None:
         )
 
 
+def _warn(world: World, call: Call, detail: str) -> None:
+    world.note(Event(action="warned", urn=call.urn, type=call.type, name=call.name, detail=detail))
+
+
 def _warn_of_repair(world: World, call: Call, cluster: Thing) -> None:
     agent = world.get(f"{cluster.id}:eks-node-monitoring-agent", tokens.ADDON, call.scope)
     if flag(call.inputs, "nodeRepairConfig.enabled") and agent is None:
-        world.note(
-            Event(
-                action="warned",
-                urn=call.urn,
-                type=call.type,
-                name=call.name,
-                detail=(
-                    f"node repair sees no GPU fault: cluster {cluster.id} has no add-on "
-                    "eks-node-monitoring-agent (yet); make the node group depend on it"
-                ),
-            )
+        _warn(
+            world,
+            call,
+            f"node repair sees no GPU fault: cluster {cluster.id} has no add-on "
+            "eks-node-monitoring-agent (yet); make the node group depend on it",
+        )
+
+
+def _warn_of_groups(world: World, call: Call, cluster: Thing, template: Thing) -> None:
+    groups = eks_node_group_rules.groups_of(template)
+    if groups and text(cluster.outputs, "vpcConfig.clusterSecurityGroupId") not in groups:
+        _warn(
+            world,
+            call,
+            "the launch template names security groups, so EKS adds none, and the cluster's own is "
+            "not among them: the control plane does not reach the kubelets unless a rule lets it",
         )
 
 

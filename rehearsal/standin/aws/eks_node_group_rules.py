@@ -87,7 +87,7 @@ def refuse_network(
             )
     if template is None:
         return found
-    network_rules.refuse_foreign_groups(world, cluster.scope, _groups_of(template), found)
+    network_rules.refuse_foreign_groups(world, cluster.scope, groups_of(template), found)
     zones = network_rules.zones(found)
     for reason, applies in (
         ("a capacity block is in one zone", text(inputs, "capacityType") == "CAPACITY_BLOCK"),
@@ -249,6 +249,15 @@ def types_of(inputs: Properties, template: Thing | None) -> tuple[str, ...]:
     return texts(inputs, "instanceTypes") or ((inside,) if inside else ())
 
 
+def groups_of(template: Thing) -> tuple[str, ...]:
+    """The security groups that a template gives its instances."""
+    interfaces = objects(template.outputs, "networkInterfaces")
+    return (
+        *texts(template.outputs, "vpcSecurityGroupIds"),
+        *(found for one in interfaces for found in texts(one, "securityGroups")),
+    )
+
+
 def _cni_has_role(world: World, cluster: Thing) -> bool:
     """Whether the network add-on has rights of its own, so that the node role needs none."""
     addon = world.get(f"{cluster.id}:vpc-cni", tokens.ADDON, cluster.scope)
@@ -319,14 +328,6 @@ def _refuse_interfaces(inputs: Properties, inside: Properties) -> None:
                 f"instance type {name} has {available or 'none'}; give one a network card, or "
                 "leave EFA out"
             )
-
-
-def _groups_of(template: Thing) -> tuple[str, ...]:
-    interfaces = objects(template.outputs, "networkInterfaces")
-    return (
-        *texts(template.outputs, "vpcSecurityGroupIds"),
-        *(found for one in interfaces for found in texts(one, "securityGroups")),
-    )
 
 
 def _stands_together(world: World, template: Thing) -> bool:

@@ -133,6 +133,7 @@ class RolePolicyAttachment(AwsKind):
 
     token = tokens.ROLE_POLICY_ATTACHMENT
     replaced_on: ClassVar[frozenset[str]] = frozenset({"*"})
+    updated_on: ClassVar[frozenset[str]] = frozenset()
 
     def identify(self, call: Call, world: World) -> str:
         """`<role>/<policy ARN>`."""

@@ -15,6 +15,10 @@ _GRAVITON: Final = re.compile(r"[a-z]+\d+g[a-z]*|p6e-gb200")
 _NVIDIA: Final = re.compile(r"p\d[a-z0-9-]*|g4dn|g5|g5g|g6|g6e|g6f|gr6|gr6f|g7|g7e")
 
 _CARDS: Final = {
+    "g6e.24xlarge": 2,
+    "g6e.48xlarge": 4,
+    "g7e.24xlarge": 2,
+    "g7e.48xlarge": 4,
     "p3dn.24xlarge": 1,
     "p4d.24xlarge": 4,
     "p4de.24xlarge": 4,

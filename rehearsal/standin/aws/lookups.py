@@ -95,7 +95,7 @@ class GetAvailabilityZones(Lookup):
         excluded = texts(args, "excludeNames")
         letters = ZONES.get(region, "abc")
         names = [f"{region}{letter}" for letter in letters if f"{region}{letter}" not in excluded]
-        short = "".join(part[:1] if part.isalpha() else part for part in region.split("-"))
+        short = _short(region)
         return {
             **args,
             "groupNames": [region],
@@ -139,6 +139,13 @@ class GetCluster(Lookup):
             "certificateAuthorities": [mapping(outputs, "certificateAuthority")],
             "id": cluster.id,
         }
+
+
+def _short(region: str) -> str:
+    """How a zone id spells a region: `usw2` for us-west-2, `apse1` for ap-southeast-1."""
+    area, *directions, number = region.split("-")
+    initials = re.findall("north|south|east|west|central", "".join(directions))
+    return area + "".join(word[0] for word in initials) + number
 
 
 def _value(name: str) -> str:

@@ -7,6 +7,7 @@ built on it) and vpc_security_group_rule.go.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -61,16 +62,16 @@ class SecurityGroup(AwsKind):
                     yield f"{direction}[{index}].{path}", reason
 
     def refuse(self, call: Call, old: Thing | None, world: World) -> None:
-        """The VPC exists and has no group of that name."""
-        network = must_exist(
-            world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"
-        )
+        """The VPC has no group of that name; one that is not the stack's own may exist."""
+        vpc_id = text(call.inputs, "vpcId")
+        if vpc_id is not None and not re.fullmatch(r"vpc-[0-9a-f]{8,17}", vpc_id):
+            must_exist(world, tokens.VPC, vpc_id, call.scope, "InvalidVpcID.NotFound")
         name = text(call.inputs, "name")
-        if network is None or name is None or old is not None:
+        if vpc_id is None or name is None or old is not None:
             return
-        for other in world.where(tokens.SECURITY_GROUP, call.scope, vpcId=network.id, name=name):
+        for other in world.where(tokens.SECURITY_GROUP, call.scope, vpcId=vpc_id, name=name):
             raise Refusal(
-                f"InvalidGroup.Duplicate: VPC {network.id} has security group {name!r} already "
+                f"InvalidGroup.Duplicate: VPC {vpc_id} has security group {name!r} already "
                 f"({other.id}); choose another name"
             )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rehearsal.standin.kubernetes import pods
-from rehearsal.standin.kubernetes.grammar import Problem
+from rehearsal.standin.kubernetes.grammar import Problem, below
 from rehearsal.standin.kubernetes.release import Release, words
 from rehearsal.standin.properties import flag, given, items, lookup, objects, text
 from rehearsal.standin.values import UNKNOWN
@@ -172,8 +172,8 @@ def _template_problems(release: Release, field: str, container: str) -> Iterator
     spec = lookup(release.values, f"{field}.spec")
     if spec is None and field == "template":
         return
-    for path, reason in pods.spec_problems(spec if spec is not None else {}):
-        yield f"{SELF}.{field}.spec.{path}", reason
+    for path, reason in pods.spec_problems(spec):
+        yield below(f"{SELF}.{field}.spec", path), reason
     containers = objects(release.values, f"{field}.spec.containers")
     here = f"{SELF}.{field}.spec.containers"
     ours = [c for c in containers if c.get("name") == container]

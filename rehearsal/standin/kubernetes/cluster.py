@@ -6,7 +6,7 @@ no EKS cluster here, and what depends on nodes cannot be judged there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from rehearsal.standin.kind import Properties, Refusal, Thing
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CLUSTER: Final = "aws:eks/cluster:Cluster"
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+SECRET: Final = "kubernetes:core/v1:Secret"
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 
 OUTSIDE: Final = "kubernetes:*"
@@ -27,6 +28,20 @@ OUTSIDE: Final = "kubernetes:*"
 BUILT_IN_NAMESPACES: Final = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 
 _EKS_DOMAIN: Final = ".eks.amazonaws.com"
+
+
+def assume_secret(world: World, namespace: str, name: str, keys: Iterable[str]) -> None:
+    """Puts a Secret there that a stack names but something else makes, in every cluster.
+
+    The rehearsal calls this before `up`, for each such name; the values are made up.
+    """
+    metadata: Properties = {"name": name, "namespace": namespace}
+    inputs: Properties = {"metadata": metadata, "stringData": dict.fromkeys(keys, "made-elsewhere")}
+    id = f"{namespace}/{name}"
+    made = Thing(
+        urn="", type=SECRET, name=name, id=id, scope=OUTSIDE, inputs=inputs, outputs=inputs
+    )
+    world.replace(made)
 
 
 def eks_cluster(world: World, scope: str) -> Thing | None:

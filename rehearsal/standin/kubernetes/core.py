@@ -64,7 +64,7 @@ class Secret(KubernetesObject):
 
     # `data` and `stringData` change in place as every provider of this program sets
     # enableSecretMutable; otherwise pulumi-kubernetes replaces on them (provider/diff.go).
-    token: ClassVar[str] = "kubernetes:core/v1:Secret"  # noqa: S105 - a type token
+    token: ClassVar[str] = cluster.SECRET
     secret_outputs: ClassVar[frozenset[str]] = frozenset({"data", "stringData"})
     replaced_on: ClassVar[frozenset[str]] = NAMED | {"type"}
 

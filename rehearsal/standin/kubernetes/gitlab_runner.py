@@ -7,6 +7,7 @@ templates/_register-runner.tpl).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -14,7 +15,7 @@ from rehearsal.standin import gitlab
 from rehearsal.standin.kubernetes import cluster, gitlab_config, pods
 from rehearsal.standin.kubernetes.core import secret_text
 from rehearsal.standin.kubernetes.grammar import Problem
-from rehearsal.standin.kubernetes.release import Chart, Release, words
+from rehearsal.standin.kubernetes.release import Chart, Release, owned, words
 from rehearsal.standin.properties import flag, given, lookup, mapping, text
 from rehearsal.standin.values import UNKNOWN
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from rehearsal.standin.kind import Thing
     from rehearsal.standin.world import World
 
-TOKEN_KEY: Final = "runner-token"  # noqa: S105 - a key of the Secret
+TOKEN_KEY: Final = "runner-token"
 REGISTRATION_KEY: Final = "runner-registration-token"
+
+MANAGER: Final = "kubernetes:apps/v1:Deployment"
+"""What the chart makes, with a fingerprint of the token that its pod started with."""
 
 _PLAINTEXT: Final = ("runnerToken", "runnerRegistrationToken")
 _REGISTRATION_ONLY: Final = words(
@@ -90,10 +94,39 @@ class GitLabRunner(Chart):
             if cluster.find_object(world, release.scope, *account) is None:
                 yield f"ServiceAccount {name!r} does not exist in namespace {release.namespace!r}"
 
+    def applied(self, release: Release, before: Release | None, world: World) -> None:
+        """The manager reads its token when its pod starts, and not again."""
+        started = {"fingerprint": _fingerprint(release, world)}
+        world.replace(owned(MANAGER, _manager_id(release), release, started))
+
+    def removed(self, release: Release, world: World) -> None:
+        """The manager goes with its release."""
+        manager = world.get(_manager_id(release), MANAGER, release.scope)
+        if manager is not None:
+            world.remove(manager)
+
     def faults(self, release: Release, world: World) -> Iterator[str]:
-        """A manager whose Secret or runner went away afterwards."""
+        """A manager whose Secret or runner changed or went away afterwards."""
         for reason in _secret_problems(release, world):
             yield f"release {release.id!r} says deployed, but {reason}"
+        manager = world.get(_manager_id(release), MANAGER, release.scope)
+        token = _fingerprint(release, world)
+        if manager is not None and token and manager.inputs["fingerprint"] != token:
+            yield (
+                f"release {release.id!r} says deployed, but its Secret has another token since: "
+                "the chart restarts the manager for its own objects only, so change a value with "
+                "it (podAnnotations with the runner's id)"
+            )
+
+
+def _manager_id(release: Release) -> str:
+    return f"{release.id}-gitlab-runner"
+
+
+def _fingerprint(release: Release, world: World) -> str | None:
+    secret = _secret(release, world)
+    token = None if secret is None else secret_text(secret, TOKEN_KEY)
+    return None if token is None else hashlib.sha256(token.encode()).hexdigest()
 
 
 def _address_problems(release: Release) -> Iterator[Problem]:

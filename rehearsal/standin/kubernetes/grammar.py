@@ -32,6 +32,11 @@ _FACTORS: Final[Mapping[str, Decimal]] = {
 }
 
 
+def below(path: str, inner: str) -> str:
+    """A path in what lies at `path`; an empty `inner` is the thing itself."""
+    return f"{path}.{inner}" if inner else path
+
+
 def dns_label(name: str) -> str:
     """A name of at most 63 characters without dots, such as a Namespace's."""
     if len(name) > 63:

@@ -38,7 +38,8 @@ def problems(manifest: Properties, version: str = REFERENCE_VERSION) -> list[Pro
 def pod_problems(spec: Any, version: str = REFERENCE_VERSION) -> list[Problem]:
     """What is wrong with a pod's `spec`; paths begin below it."""
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": spec}
-    return [(path.removeprefix("spec."), reason) for path, reason in problems(pod, version)]
+    found = problems(pod, version)
+    return [(path.removeprefix("spec").removeprefix("."), reason) for path, reason in found]
 
 
 @functools.cache

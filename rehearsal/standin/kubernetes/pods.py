@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rehearsal.standin.kubernetes import cluster, grammar, manifest
 from rehearsal.standin.kubernetes.grammar import Problem
+from rehearsal.standin.kubernetes.release import releases
 from rehearsal.standin.properties import mapping, objects, text
 from rehearsal.standin.values import UNKNOWN, Properties
 
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from rehearsal.standin.world import World
 
 CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
-SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 - a type token
+SECRET: Final = cluster.SECRET
 SERVICE_ACCOUNT: Final = "kubernetes:core/v1:ServiceAccount"
 PRIORITY_CLASS: Final = "kubernetes:scheduling.k8s.io/v1:PriorityClass"
+RUNTIME_CLASS: Final = "kubernetes:node.k8s.io/v1:RuntimeClass"
 STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 
 _BUILT_IN_PRIORITIES: Final = frozenset({"system-node-critical", "system-cluster-critical"})
@@ -32,7 +34,7 @@ def spec_problems(spec: Any, version: str = manifest.REFERENCE_VERSION) -> Itera
     """Everything that is wrong with a pod's `spec` by itself; paths begin below it."""
     if spec is UNKNOWN:
         return
-    yield from manifest.pod_problems(spec, version)
+    yield from manifest.pod_problems({} if spec is None else spec, version)
     pod: Properties = {"spec": spec}
     for group in ("initContainers", "containers"):
         for index, container in enumerate(objects(pod, f"spec.{group}")):
@@ -78,6 +80,9 @@ def reference_problems(spec: Properties, namespace: str, scope: str, world: Worl
     known = priority in _BUILT_IN_PRIORITIES or world.get(str(priority), PRIORITY_CLASS, scope)
     if priority and not known:
         yield f"PriorityClass {priority!r} does not exist in the cluster"
+    runtime = text(spec, "runtimeClassName")
+    if runtime and not _runtime_class_exists(runtime, scope, world):
+        yield f"RuntimeClass {runtime!r} does not exist in the cluster"
     for pull_secret in objects(spec, "imagePullSecrets"):
         name = str(pull_secret.get("name"))
         if not _there(world, scope, SECRET, namespace, name):
@@ -119,6 +124,13 @@ def _reference_problems(
     for key in reference.keys:
         if key not in data_keys(there.inputs):
             yield f"volume {reference.volume!r}: {kind} {reference.name!r} has no key {key!r}"
+
+
+def _runtime_class_exists(name: str, scope: str, world: World) -> bool:
+    """Made by the stack, or by NVIDIA's operator, which names its own after itself."""
+    if world.get(name, RUNTIME_CLASS, scope) is not None:
+        return True
+    return name.startswith("nvidia") and any(releases(world, scope, "gpu-operator"))
 
 
 def data_keys(inputs: Properties) -> frozenset[str]:

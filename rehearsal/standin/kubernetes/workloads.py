@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.kubernetes import pods
 from rehearsal.standin.kubernetes.arc_definitions import RUNNER_SET
-from rehearsal.standin.kubernetes.grammar import Problem
+from rehearsal.standin.kubernetes.grammar import Problem, below
 from rehearsal.standin.kubernetes.objects import NAMED, KubernetesObject
 from rehearsal.standin.properties import flag, lookup, mapping, number, objects, strings, text
 
@@ -21,8 +21,6 @@ _CRON_FIELD: Final = re.compile(r"(\*|[0-9A-Za-z]+(-[0-9A-Za-z]+)?)(/[0-9]+)?")
 MAX_USER_PRIORITY: Final = 1_000_000_000
 """HighestUserDefinablePriority: kubernetes/kubernetes pkg/apis/scheduling/types.go."""
 
-DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
-
 
 class Workload(KubernetesObject):
     """Something with a pod template at `pod_path`."""
@@ -32,8 +30,8 @@ class Workload(KubernetesObject):
     def object_problems(self, inputs: Properties) -> Iterator[Problem]:
         """The pod template by itself, and that the selector selects it."""
         path = f"{self.pod_path}.spec"
-        for below, reason in pods.spec_problems(lookup(inputs, path) or {}):
-            yield f"{path}.{below}", reason
+        for inner, reason in pods.spec_problems(lookup(inputs, path)):
+            yield below(path, inner), reason
         selected = strings(inputs, "spec.selector.matchLabels")
         labels = mapping(inputs, f"{self.pod_path}.metadata.labels")
         for key, value in selected.items():
@@ -151,7 +149,7 @@ class PriorityClass(KubernetesObject):
 class RuntimeClass(KubernetesObject):
     """A class of container runtime."""
 
-    token: ClassVar[str] = "kubernetes:node.k8s.io/v1:RuntimeClass"
+    token: ClassVar[str] = pods.RUNTIME_CLASS
     namespaced: ClassVar[bool] = False
     # kubernetes/kubernetes pkg/apis/node/validation/validation.go
     immutable: ClassVar[frozenset[str]] = frozenset({"handler"})

@@ -115,9 +115,7 @@ def test_a_policy_that_aws_does_not_have_is_not_attached(account):
 def test_a_policy_of_the_account_must_exist_to_be_attached(account):
     role = account.make(tokens.ROLE, "node", assumeRolePolicy=TRUST)
     policy = account.make(tokens.POLICY, "own", policy=ALLOW)
-    account.make(
-        tokens.ROLE_POLICY_ATTACHMENT, "a", role=role.id, policyArn=policy.outputs["arn"]
-    )
+    account.make(tokens.ROLE_POLICY_ATTACHMENT, "a", role=role.id, policyArn=policy.outputs["arn"])
     with pytest.raises(Refusal, match="does not exist"):
         account.make(
             tokens.ROLE_POLICY_ATTACHMENT,
@@ -162,9 +160,7 @@ def test_a_role_in_an_instance_profile_is_not_deleted(account):
 def test_an_attached_policy_is_not_deleted(account):
     role = account.make(tokens.ROLE, "node", assumeRolePolicy=TRUST)
     policy = account.make(tokens.POLICY, "own", policy=ALLOW)
-    account.make(
-        tokens.ROLE_POLICY_ATTACHMENT, "a", role=role.id, policyArn=policy.outputs["arn"]
-    )
+    account.make(tokens.ROLE_POLICY_ATTACHMENT, "a", role=role.id, policyArn=policy.outputs["arn"])
     with pytest.raises(Refusal, match="DeleteConflict"):
         account.delete(policy)
 

@@ -56,9 +56,7 @@ def test_a_subnet_in_a_zone_of_another_region_is_refused(account):
 
 def test_a_subnet_of_a_vpc_that_does_not_exist_is_refused(account):
     with pytest.raises(Refusal, match=r"InvalidVpcID\.NotFound"):
-        account.make(
-            tokens.SUBNET, "s", vpcId="vpc-00000000000000000", cidrBlock="10.0.0.0/24"
-        )
+        account.make(tokens.SUBNET, "s", vpcId="vpc-00000000000000000", cidrBlock="10.0.0.0/24")
 
 
 def test_a_vpc_takes_one_internet_gateway(account):
@@ -103,9 +101,7 @@ def test_a_route_table_of_another_vpc_cannot_be_associated(account):
     subnet = account.subnet(account.vpc(), "s", "10.0.0.0/24")
     table = account.make(tokens.ROUTE_TABLE, "t", vpcId=account.vpc("other", "10.1.0.0/16").id)
     with pytest.raises(Refusal, match="different VPCs"):
-        account.make(
-            tokens.ROUTE_TABLE_ASSOCIATION, "a", subnetId=subnet.id, routeTableId=table.id
-        )
+        account.make(tokens.ROUTE_TABLE_ASSOCIATION, "a", subnetId=subnet.id, routeTableId=table.id)
 
 
 def test_a_subnet_takes_one_route_table(fleet):
@@ -144,9 +140,7 @@ def test_a_destination_is_routed_once(account):
 
 def test_a_route_needs_one_target(account):
     with pytest.raises(Invalid, match="give exactly one of"):
-        account.make(
-            tokens.ROUTE, "r", routeTableId="rtb-1", destinationCidrBlock="0.0.0.0/0"
-        )
+        account.make(tokens.ROUTE, "r", routeTableId="rtb-1", destinationCidrBlock="0.0.0.0/0")
 
 
 def test_a_gateway_endpoint_of_another_region_is_refused(account):
@@ -218,6 +212,13 @@ def test_a_security_group_name_is_taken_once_a_vpc(account):
     account.make(tokens.SECURITY_GROUP, "third", vpcId=other.id, name="nodes")
 
 
+def test_a_security_group_in_a_vpc_that_the_stack_did_not_make_is_taken_on_trust(account):
+    group = account.make(tokens.SECURITY_GROUP, "g", vpcId="vpc-0123456789abcdef0")
+    assert group.id.startswith("sg-")
+    with pytest.raises(Refusal, match=r"InvalidVpcID\.NotFound"):
+        account.make(tokens.SECURITY_GROUP, "h", vpcId="net")
+
+
 def test_a_security_group_name_may_not_look_like_an_id(account):
     with pytest.raises(Invalid, match="not beginning with 'sg-'"):
         account.make(tokens.SECURITY_GROUP, "g", vpcId=account.vpc().id, name="sg-nodes")
@@ -275,7 +276,9 @@ def test_a_security_group_that_another_rule_names_is_not_deleted(account):
 
 def test_more_than_50_tags_are_invalid(account):
     with pytest.raises(Invalid, match="51 tags"):
-        account.make(tokens.VPC, "v", cidrBlock="10.0.0.0/16", tags={f"k{i}": "" for i in range(51)})
+        account.make(
+            tokens.VPC, "v", cidrBlock="10.0.0.0/16", tags={f"k{i}": "" for i in range(51)}
+        )
 
 
 def test_a_tag_key_of_aws_is_invalid(account):

@@ -1,0 +1,119 @@
+"""What a cloud adds to a resource: the one table of outputs that are not inputs.
+
+Every type of resource that the program registers stands here, also those to which nothing is added
+but an id; the fake engine refuses one that does not. Keys are spelled as providers spell them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+ACCOUNT: Final = "111122223333"
+GITLAB_TOKEN: Final = "glrt-computed-by-gitlab"
+"""Secret text: what GitLab returns when a runner is created."""
+
+Computed = Callable[[str, Mapping[str, Any]], dict[str, Any]]
+
+
+def _arn(service: str, resource: str) -> str:
+    return f"arn:aws:{service}:us-west-2:{ACCOUNT}:{resource}"
+
+
+def _nothing(_name: str, _inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+def _arn_of(service: str, kind: str) -> Computed:
+    return lambda name, _inputs: {"arn": _arn(service, f"{kind}/{name}")}
+
+
+def _named(service: str, kind: str) -> Computed:
+    """For what the AWS provider names itself: logical name and seven hexadecimal digits."""
+    return lambda name, _inputs: {
+        "name": f"{name}-1a2b3c4",
+        "arn": _arn(service, f"{kind}/{name}-1a2b3c4"),
+    }
+
+
+def _role(name: str, _inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": f"{name}-1a2b3c4", "arn": f"arn:aws:iam::{ACCOUNT}:role/{name}-1a2b3c4"}
+
+
+def _cluster(_name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    called = inputs["name"]
+    return {
+        "arn": _arn("eks", f"cluster/{called}"),
+        "endpoint": f"https://{called}.gr7.us-west-2.eks.amazonaws.com",
+        "certificateAuthority": {"data": "Y2VydGlmaWNhdGU="},
+        "vpcConfig": {"clusterSecurityGroupId": f"sg-cluster-{called}", "vpcId": "vpc-1"},
+        "identities": [{"oidcs": [{"issuer": f"https://oidc.eks/{called}"}]}],
+        "platformVersion": "eks.5",
+        "status": "ACTIVE",
+    }
+
+
+def _node_group(name: str, _inputs: Mapping[str, Any]) -> dict[str, Any]:
+    physical = f"{name}-1a2b3c4"
+    return {
+        "nodeGroupName": physical,
+        "arn": _arn("eks", f"nodegroup/{physical}"),
+        "resources": [
+            {"autoscalingGroups": [{"name": f"eks-{physical}-0000"}], "remoteAccessSecurityGroupId": ""}
+        ],
+        "status": "ACTIVE",
+    }
+
+
+def _launch_template(name: str, _inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": f"{name}-1a2b3c4",
+        "arn": _arn("ec2", f"launch-template/{name}"),
+        "latestVersion": 3,
+        "defaultVersion": 1,
+    }
+
+
+COMPUTED: Final[Mapping[str, Computed]] = {
+    "aws:autoscaling/tag:Tag": _nothing,
+    "aws:cloudwatch/logGroup:LogGroup": _arn_of("logs", "log-group"),
+    "aws:ec2/eip:Eip": lambda name, _inputs: {"allocationId": f"eipalloc-{name}"},
+    "aws:ec2/internetGateway:InternetGateway": _arn_of("ec2", "internet-gateway"),
+    "aws:ec2/launchTemplate:LaunchTemplate": _launch_template,
+    "aws:ec2/natGateway:NatGateway": lambda _name, _inputs: {"publicIp": "203.0.113.7"},
+    "aws:ec2/placementGroup:PlacementGroup": _named("ec2", "placement-group"),
+    "aws:ec2/route:Route": _nothing,
+    "aws:ec2/routeTable:RouteTable": _arn_of("ec2", "route-table"),
+    "aws:ec2/routeTableAssociation:RouteTableAssociation": _nothing,
+    "aws:ec2/securityGroup:SecurityGroup": _named("ec2", "security-group"),
+    "aws:ec2/subnet:Subnet": _arn_of("ec2", "subnet"),
+    "aws:ec2/vpc:Vpc": _arn_of("ec2", "vpc"),
+    "aws:ec2/vpcEndpoint:VpcEndpoint": _arn_of("ec2", "vpc-endpoint"),
+    "aws:eks/accessEntry:AccessEntry": lambda name, _inputs: {
+        "accessEntryArn": _arn("eks", f"access-entry/{name}")
+    },
+    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": _nothing,
+    "aws:eks/addon:Addon": lambda name, _inputs: {
+        "arn": _arn("eks", f"addon/{name}"),
+        "addonVersion": "v1.0.0-eksbuild.1",
+    },
+    "aws:eks/cluster:Cluster": _cluster,
+    "aws:eks/nodeGroup:NodeGroup": _node_group,
+    "aws:eks/podIdentityAssociation:PodIdentityAssociation": lambda name, _inputs: {
+        "associationId": f"a-{name}"
+    },
+    "aws:iam/role:Role": _role,
+    "aws:iam/rolePolicy:RolePolicy": lambda name, _inputs: {"name": f"{name}-1a2b3c4"},
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment": _nothing,
+    "gitlab:index/userRunner:UserRunner": lambda _name, _inputs: {"token": GITLAB_TOKEN},
+    "kubernetes:core/v1:ConfigMap": _nothing,
+    "kubernetes:core/v1:Namespace": _nothing,
+    "kubernetes:core/v1:Secret": _nothing,
+    "kubernetes:helm.sh/v3:Release": lambda _name, inputs: {
+        "status": {"status": "deployed", "version": inputs["version"]}
+    },
+    "kubernetes:yaml/v2:ConfigGroup": lambda _name, _inputs: {"resources": []},
+    "pulumi:providers:aws": _nothing,
+    "pulumi:providers:gitlab": _nothing,
+    "pulumi:providers:kubernetes": _nothing,
+}

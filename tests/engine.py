@@ -1,0 +1,385 @@
+"""The fake engine: runs a program under Pulumi's runtime and records every raw registration.
+
+Stricter than the SDK's own mocks: a URN registered twice, a call that the test did not declare and
+a type that is missing in `tests.computed` fail the program. Each run has its own event loop and its
+own context, so programs do not see each other and the order of tests does not matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pulumi
+from google.protobuf import empty_pb2, json_format, struct_pb2
+from pulumi.runtime import Settings, configure, rpc, run_in_stack, set_all_config
+from pulumi.runtime.mocks import MockMonitor
+from pulumi.runtime.proto import engine_pb2, resource_pb2
+
+from tests.computed import COMPUTED, Computed
+
+PROJECT = "gpu-runners"
+STACK_TYPE = "pulumi:pulumi:Stack"
+UNKNOWN: str = rpc.UNKNOWN
+
+Path = tuple[str | int, ...]
+Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+_SIGNATURE = rpc._special_sig_key
+_SECRET = rpc._special_secret_sig
+
+
+class Undeclared(AssertionError):
+    """The program did what the test did not declare."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Values:
+    """Inputs or outputs as they went over the wire: markers of secrets removed but remembered."""
+
+    data: dict[str, Any]
+    secret_paths: frozenset[Path]
+
+    def is_secret(self, *path: str | int) -> bool:
+        """Whether the value at a path, or anything around it, is marked secret."""
+        return any(path[:length] in self.secret_paths for length in range(1, len(path) + 1))
+
+    def texts(self) -> Iterator[tuple[Path, str]]:
+        """Yield every string, keys of maps included, with its path."""
+        yield from _texts(self.data, ())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Registration:
+    """One RegisterResource request, decoded."""
+
+    urn: str
+    type: str
+    name: str
+    parent: str
+    custom: bool
+    remote: bool
+    values: Values
+    provider: str
+    """`urn::id`; empty where the engine would fall back to a default provider."""
+    providers: dict[str, str]
+    depends_on: frozenset[str]
+    """Explicit dependencies, and those through inputs."""
+    property_dependencies: dict[str, frozenset[str]]
+    protect: bool
+    ignore_changes: tuple[str, ...]
+    replace_on_changes: tuple[str, ...]
+    delete_before_replace: bool
+    aliases: tuple[str, ...]
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """What was sent, in the provider's spelling."""
+        return self.values.data
+
+    @property
+    def provider_urn(self) -> str:
+        """URN of the explicit provider, empty without one."""
+        return self.provider.rpartition("::")[0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Registered:
+    """Everything that one run of a program told the engine."""
+
+    resources: list[Registration] = field(default_factory=list[Registration])
+    outputs: dict[str, list[Values]] = field(default_factory=dict[str, list[Values]])
+    """By URN of the component (or stack), one entry for each time that outputs were registered."""
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
+    log: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Severity and text of each message, debug output aside."""
+
+    def find(self, kind: type[pulumi.Resource] | str, name: str | None = None) -> list[Registration]:
+        """Every resource of an SDK class or type token, in order of arrival."""
+        token = kind if isinstance(kind, str) else str(cast("Any", kind).pulumi_type)
+        return [one for one in self.resources if one.type == token and name in (None, one.name)]
+
+    def one(self, kind: type[pulumi.Resource] | str, name: str | None = None) -> Registration:
+        """Return the only resource of that type (and name)."""
+        found = self.find(kind, name)
+        assert len(found) == 1, f"{kind} {name or ''}: {[one.name for one in found]}"
+        return found[0]
+
+    def children(self, parent: Registration) -> list[Registration]:
+        """Return what was registered with that parent."""
+        return [one for one in self.resources if one.parent == parent.urn]
+
+    def within(self, component: Registration) -> list[Registration]:
+        """Return everything below a component."""
+        direct = self.children(component)
+        return [*direct, *(deeper for child in direct for deeper in self.within(child))]
+
+    def before(self, resource: Registration) -> set[str]:
+        """URNs of what the engine finishes before that resource starts, and removes after it."""
+        by_urn = {one.urn: one for one in self.resources}
+        found: set[str] = set()
+        waiting = [resource]
+        while waiting:
+            current = waiting.pop()
+            for urn in (*current.depends_on, *filter(None, (current.provider_urn,))):
+                if urn not in found and urn in by_urn:
+                    found.add(urn)
+                    waiting.append(by_urn[urn])
+        return found
+
+    @property
+    def stack_outputs(self) -> Values:
+        """What the program exported."""
+        (found,) = (sets for urn, sets in self.outputs.items() if f"::{STACK_TYPE}::" in urn)
+        return found[-1]
+
+
+def deploy(
+    program: Callable[[], Awaitable[None] | None],
+    *,
+    known: bool = True,
+    stack: str = "test",
+    config: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    calls: Mapping[str, Call] | None = None,
+    computed: Mapping[str, Computed] = COMPUTED,
+) -> Registered:
+    """Run a program to the end and return what it registered.
+
+    With `known=False` the run is a preview of a first update: ids and computed outputs are unknown.
+    `secrets` is configuration that is marked secret; `calls` answers provider functions by token.
+    Raises what the program raises, and Undeclared.
+    """
+    registered, error = attempt(
+        program,
+        known=known,
+        stack=stack,
+        config=config,
+        secrets=secrets,
+        calls=calls,
+        computed=computed,
+    )
+    if error is not None:
+        raise error
+    return registered
+
+
+def attempt(
+    program: Callable[[], Awaitable[None] | None],
+    *,
+    known: bool = True,
+    stack: str = "test",
+    config: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    calls: Mapping[str, Call] | None = None,
+    computed: Mapping[str, Computed] = COMPUTED,
+) -> tuple[Registered, Exception | None]:
+    """Do as `deploy` does, but return what was registered also when the program fails."""
+    registered = Registered()
+    monitor = _Monitor(registered, known=known, calls=calls or {}, computed=computed)
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_default_executor(_Inline())
+        configure(
+            Settings(
+                project=PROJECT,
+                stack=stack,
+                organization="example",
+                monitor=monitor,
+                engine=_Log(registered),
+                dry_run=not known,
+            )
+        )
+        set_all_config({**(config or {}), **(secrets or {})}, list(secrets or {}))
+        await run_in_stack(program)
+
+    with asyncio.Runner() as runner:
+        try:
+            runner.run(main(), context=contextvars.Context())
+        except Exception as error:  # noqa: BLE001 - handed to the caller, whatever it is
+            return registered, error
+    return registered, None
+
+
+class _Inline(ThreadPoolExecutor):
+    """Runs at once what the SDK sends to a thread: the fake engine never blocks."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001 - an executor carries every exception
+            future.set_exception(error)
+        return future
+
+
+class _Log:
+    """The engine's side of `pulumi.log`."""
+
+    def __init__(self, registered: Registered) -> None:
+        self._registered = registered
+
+    def Log(self, request: engine_pb2.LogRequest) -> empty_pb2.Empty:
+        if request.severity != engine_pb2.DEBUG:
+            severity = engine_pb2.LogSeverity.Name(request.severity)
+            self._registered.log.append((severity.lower(), request.message))
+        return empty_pb2.Empty()
+
+
+class _Monitor(MockMonitor):
+    """The resource monitor: decodes and records each request, and answers as the clouds would."""
+
+    def __init__(
+        self,
+        registered: Registered,
+        *,
+        known: bool,
+        calls: Mapping[str, Call],
+        computed: Mapping[str, Computed],
+    ) -> None:
+        super().__init__(cast("Any", None))
+        self._registered = registered
+        self._known = known
+        self._calls = calls
+        self._computed = computed
+        self._urns: set[str] = set()
+
+    def make_urn(self, parent: str, type_: str, name: str) -> str:
+        """Qualify the type by all its parents, as the engine does; the SDK's mocks keep one."""
+        around = parent.split("::")[2] if parent else STACK_TYPE
+        qualified = type_ if around == STACK_TYPE else f"{around}${type_}"
+        return f"urn:pulumi:{pulumi.get_stack()}::{pulumi.get_project()}::{qualified}::{name}"
+
+    def RegisterResource(
+        self, request: resource_pb2.RegisterResourceRequest
+    ) -> resource_pb2.RegisterResourceResponse:
+        urn = self.make_urn(request.parent, request.type, request.name)
+        if request.type == STACK_TYPE:
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        if urn in self._urns:
+            raise Undeclared(f"{urn} is registered twice")
+        self._urns.add(urn)
+        raw = json_format.MessageToDict(request.object)
+        self._registered.resources.append(_decoded(urn, request, raw))
+        if not request.custom and not request.remote:
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        state = self._state(request, raw)
+        answer = resource_pb2.RegisterResourceResponse(urn=urn, object=state)
+        if self._known and request.custom:
+            answer.id = f"{request.name}-id"
+        return answer
+
+    def _state(
+        self, request: resource_pb2.RegisterResourceRequest, raw: dict[str, Any]
+    ) -> struct_pb2.Struct:
+        if request.type not in self._computed:
+            raise Undeclared(f"{request.type} is missing in tests/computed.py: add what it computes")
+        added = self._computed[request.type](request.name, _plain(raw, (), set()))
+        state = _merged(raw, added if self._known else _unknown(added, raw))
+        for key in request.additionalSecretOutputs:
+            if key in state:
+                state[key] = {_SIGNATURE: _SECRET, "value": state[key]}
+        struct = struct_pb2.Struct()
+        struct.update(state)
+        return struct
+
+    def RegisterResourceOutputs(
+        self, request: resource_pb2.RegisterResourceOutputsRequest
+    ) -> empty_pb2.Empty:
+        values = _values(json_format.MessageToDict(request.outputs))
+        self._registered.outputs.setdefault(request.urn, []).append(values)
+        return empty_pb2.Empty()
+
+    def Invoke(
+        self, request: resource_pb2.ResourceInvokeRequest
+    ) -> resource_pb2.ResourceInvokeResponse:
+        arguments = _plain(json_format.MessageToDict(request.args), (), set())
+        if request.tok not in self._calls:
+            raise Undeclared(f"the program calls {request.tok}, which the test did not declare")
+        self._registered.calls.append((request.tok, arguments))
+        answer = resource_pb2.ResourceInvokeResponse()
+        getattr(answer, "return").update(dict(self._calls[request.tok](arguments)))
+        return answer
+
+    def ReadResource(self, request: resource_pb2.ReadResourceRequest) -> Any:
+        raise Undeclared(f"the program reads {request.type} {request.id}, which is not its own")
+
+
+def _decoded(
+    urn: str, request: resource_pb2.RegisterResourceRequest, raw: dict[str, Any]
+) -> Registration:
+    return Registration(
+        urn=urn,
+        type=request.type,
+        name=request.name,
+        parent=request.parent,
+        custom=request.custom,
+        remote=request.remote,
+        values=_values(raw),
+        provider=request.provider,
+        providers=dict(request.providers),
+        depends_on=frozenset(request.dependencies),
+        property_dependencies={
+            key: frozenset(value.urns) for key, value in request.propertyDependencies.items()
+        },
+        protect=request.protect,
+        ignore_changes=tuple(request.ignoreChanges),
+        replace_on_changes=tuple(request.replaceOnChanges),
+        delete_before_replace=request.deleteBeforeReplace,
+        aliases=tuple(alias.urn or alias.spec.name for alias in request.aliases),
+    )
+
+
+def _values(raw: dict[str, Any]) -> Values:
+    secret_paths: set[Path] = set()
+    return Values(data=_plain(raw, (), secret_paths), secret_paths=frozenset(secret_paths))
+
+
+def _plain(value: Any, path: Path, secret_paths: set[Path]) -> Any:
+    if isinstance(value, dict):
+        if value.get(_SIGNATURE) == _SECRET:
+            secret_paths.add(path)
+            return _plain(value["value"], path, secret_paths)
+        return {key: _plain(item, (*path, key), secret_paths) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item, (*path, index), secret_paths) for index, item in enumerate(value)]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # JSON has one kind of number
+    return value
+
+
+def _unknown(added: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """What a preview says of computed outputs: nothing, beside the inputs that it echoes."""
+    return {
+        key: _unknown(value, inputs[key])
+        if isinstance(value, dict) and isinstance(inputs.get(key), dict)
+        else UNKNOWN
+        for key, value in added.items()
+    }
+
+
+def _merged(inputs: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """What the user set stays as it is; what is computed fills the rest."""
+    whole = dict(inputs)
+    for key, value in added.items():
+        if isinstance(value, dict) and isinstance(whole.get(key), dict):
+            whole[key] = _merged(whole[key], value)
+        else:
+            whole.setdefault(key, value)
+    return whole
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield (*path, key), key
+            yield from _texts(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))
+    elif isinstance(value, str):
+        yield path, value
