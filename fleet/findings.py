@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,7 +31,10 @@ class Finding:
     remedy: str
     severity: Severity = "error"
     reads: tuple[str, ...] | None = None
-    """Paths of the values that it judges; None stands for its own path."""
+    """Paths of the values that it judges; None stands for its own path alone.
+
+    Where one of them is wrong in itself, this finding would only say so in other words.
+    """
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -51,31 +54,6 @@ class StackFileError(Exception):
         count = len(self.findings)
         head = f"{source}: {count} problem{'' if count == 1 else 's'}, nothing was changed."
         super().__init__("\n".join([head, *(f"  {finding}" for finding in self.findings)]))
-
-
-def unforeseen(findings: Iterable[Finding], told: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Those of `findings` that do not merely follow from an error that has been told already.
-
-    One follows when a value that it judges, or one above or beneath that, was told about.
-    """
-    spoilt = {place for one in told for place in one.places}
-    above = {start for place in spoilt for start in _starts(place)}
-    return tuple(
-        one
-        for one in findings
-        if not any(
-            place in above or any(start in spoilt for start in _starts(place))
-            for place in one.places
-        )
-    )
-
-
-def _starts(path: str) -> Iterator[str]:
-    """The path and every path above it."""
-    yield path
-    for index, character in enumerate(path):
-        if character in ".[" and index:
-            yield path[:index]
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -59,7 +59,10 @@ def _node_group(name: str, _inputs: Mapping[str, Any]) -> dict[str, Any]:
         "nodeGroupName": physical,
         "arn": _arn("eks", f"nodegroup/{physical}"),
         "resources": [
-            {"autoscalingGroups": [{"name": f"eks-{physical}-0000"}], "remoteAccessSecurityGroupId": ""}
+            {
+                "autoscalingGroups": [{"name": f"eks-{physical}-0000"}],
+                "remoteAccessSecurityGroupId": "",
+            }
         ],
         "status": "ACTIVE",
     }

@@ -21,7 +21,9 @@ class Box(pulumi.ComponentResource):
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("test:index:Box", name, None, opts)
-        self.vpc = aws.ec2.Vpc(name, cidr_block="10.0.0.0/16", opts=pulumi.ResourceOptions(parent=self))
+        self.vpc = aws.ec2.Vpc(
+            name, cidr_block="10.0.0.0/16", opts=pulumi.ResourceOptions(parent=self)
+        )
         self.register_outputs({"vpc": self.vpc.id})
 
 
@@ -29,7 +31,9 @@ def test_records_what_a_raw_request_says() -> None:
     def program() -> None:
         provider = aws.Provider("west", region="us-west-2")
         first = aws.ec2.Vpc("first", opts=pulumi.ResourceOptions(provider=provider, protect=True))
-        box = Box("box", pulumi.ResourceOptions(providers=[provider], aliases=[pulumi.Alias("old")]))
+        box = Box(
+            "box", pulumi.ResourceOptions(providers=[provider], aliases=[pulumi.Alias("old")])
+        )
         aws.ec2.Subnet(
             "subnet",
             vpc_id=box.vpc.id,
@@ -175,7 +179,9 @@ def test_programs_do_not_see_each_other() -> None:
         pulumi.log.warn("careful")
 
     def run(**config: str) -> Registered:
-        return deploy(program, config={f"gpu-runners:{key}": value for key, value in config.items()})
+        return deploy(
+            program, config={f"gpu-runners:{key}": value for key, value in config.items()}
+        )
 
     assert run(word="first").stack_outputs.data == {"word": "first"}
     second = run()

@@ -49,7 +49,7 @@ _SECRET_IN_PLAIN = "private_key", "token", "api_token"
 def explain(root: type[BaseModel], problem: ErrorDetails, location: Path) -> Finding:
     """One finding for one of pydantic's errors; never holds the value that was written."""
     kind, path = problem["type"], dotted(location)
-    fields = _fields_at(root, location[:-1])
+    fields = fields_at(root, location[:-1])
     key = str(location[-1]) if location else ""
     if kind == "extra_forbidden":
         meant = get_close_matches(key, fields, n=1, cutoff=0.6)
@@ -86,8 +86,8 @@ def _words(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tup
     return message.format_map(context), remedy.format_map(context)
 
 
-def model_at(root: type[BaseModel], location: Path) -> type[BaseModel] | None:
-    """The model that a path leads to; None where it leads to something else."""
+def fields_at(root: type[BaseModel], location: Path) -> dict[str, FieldInfo]:
+    """The fields of the model that a path leads to; empty where it leads to no model."""
     found: Any = root
     for part in location:
         model = _model(found)
@@ -96,12 +96,8 @@ def model_at(root: type[BaseModel], location: Path) -> type[BaseModel] | None:
         elif part in model.model_fields:
             found = model.model_fields[str(part)].annotation
         else:
-            return None
-    return _model(found)
-
-
-def _fields_at(root: type[BaseModel], location: Path) -> dict[str, FieldInfo]:
-    model = model_at(root, location)
+            return {}
+    model = _model(found)
     return dict(model.model_fields) if model is not None else {}
 
 

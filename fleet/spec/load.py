@@ -1,14 +1,14 @@
 """From the data of a stack file to a `Stack`, with every problem found in one go.
 
-pydantic stops at the first level that fails. So that one typo hides nothing, what is wrong is
-noted, cut out, and the rest is read again; rules are then asked of what is left.
+pydantic stops at the first level that fails. So that one slip hides nothing, what is wrong is noted
+and mended, and the rest is read again; rules are then asked of what is left.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import cast
 
 from pydantic import ValidationError
@@ -20,7 +20,7 @@ from fleet.spec.stack import Stack
 from fleet.spec.tree import Json, child, cut, cut_nulls, existing
 
 _ROUNDS = 50
-"""Each round cuts at least one entry; a file with more problems than this is not a stack file."""
+"""Each round mends at least one entry; a file with more problems than this is not a stack file."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,16 +31,11 @@ class Parsed:
     """The stack less what is wrong with it; None when nothing is left."""
     findings: tuple[Finding, ...]
     cut: frozenset[str]
-    """Where something was cut out or stands in for what was wrong."""
+    """Paths of values that are wrong: they were cut out, or something stands in for them."""
 
     def echoes(self, finding: Finding) -> bool:
-        """Whether a finding only repeats that something was cut at, around or just below it."""
-        return any(
-            finding.path == path
-            or finding.path.startswith((f"{path}.", f"{path}["))
-            or finding.path == path.rpartition(".")[0]
-            for path in self.cut
-        )
+        """Whether a finding judges a value that was cut, or one that holds it or lies in it."""
+        return _judges(finding, self.cut)
 
 
 def parse(data: object) -> Parsed:
@@ -56,42 +51,71 @@ def parse(data: object) -> Parsed:
     rest: dict[str, Json] = json.loads(json.dumps(data))
     nulls = tuple(cut_nulls(rest))
     findings = [_no_value(path) for path in nulls]
-    cuts = {dotted(path) for path in nulls}
+    spoilt = {place for finding in findings for place in finding.places}
     stack = None
     for _ in range(_ROUNDS):
         try:
             stack = Stack.model_validate_json(json.dumps(rest))
             break
         except ValidationError as error:
-            problems = error.errors(include_url=False, include_input=False)
-        places = [existing(problem["loc"], rest) for problem in problems]
-        for problem, place in zip(problems, places, strict=True):
-            finding = explain(Stack, problem, place)
-            if not _told(finding, findings):
-                findings.append(finding)
-            cuts.add(dotted(place))
-            _mend(rest, place)
+            for finding, place in _explained(error, rest):
+                if not _told(finding, findings, spoilt):
+                    findings.append(finding)
+                spoilt.update(finding.places)
+                _mend(rest, place)
         if not rest:
             break
-    parsed = Parsed(stack=stack, findings=tuple(findings), cut=frozenset(cuts))
     if stack is None:
-        return parsed
-    rules = tuple(rule for rule in _broken_rules(stack, ()) if not parsed.echoes(rule))
-    return replace(parsed, findings=(*findings, *rules))
+        return Parsed(stack=None, findings=tuple(findings), cut=frozenset(spoilt))
+    broken = [rule for rule in _broken_rules(stack, ()) if not _judges(rule[0], spoilt)]
+    for finding, place in broken:
+        findings.append(finding)
+        spoilt.update(finding.places)
+        # A map is left as it is: its entries stand on their own.
+        if not isinstance(_value(rest, place), dict | None):
+            _mend(rest, place)
+    return Parsed(
+        stack=Stack.model_validate_json(json.dumps(rest)) if broken else stack,
+        findings=tuple(findings),
+        cut=frozenset(spoilt),
+    )
+
+
+def _explained(error: ValidationError, data: Json) -> list[tuple[Finding, Path]]:
+    """Pydantic's errors as findings with their places in the data, misspelt keys first.
+
+    They explain the keys that are missing.
+    """
+    problems = error.errors(include_url=False, include_input=False)
+    problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
+    places = [existing(problem["loc"], data) for problem in problems]
+    return [
+        (explain(Stack, problem, place), place)
+        for problem, place in zip(problems, places, strict=True)
+    ]
 
 
 def _mend(data: dict[str, Json], place: Path) -> None:
-    """Put the field's example where a required value is wrong, so that its neighbours are read."""
-    if place and isinstance(place[-1], str):
-        field = fields_at(Stack, place[:-1]).get(place[-1])
-        holder: Json = data
-        for part in place[:-1]:
-            holder = child(holder, part)
-        if field is not None and field.is_required() and field.examples:
-            if isinstance(holder, dict):
-                holder[place[-1]] = field.examples[0]
+    """Put the field's example in the place of what is wrong, so that its neighbours can be judged.
+
+    Where the field has none, the value is cut.
+    """
+    if place and isinstance(place[-1], int):
+        place = place[:-1]  # one wrong item spoils its list
+    holder = _value(data, place[:-1])
+    key = place[-1] if place else None
+    if isinstance(holder, dict) and isinstance(key, str):
+        field = fields_at(Stack, place[:-1]).get(key)
+        if field is not None and field.examples:
+            holder[key] = field.examples[0]
             return
     cut(data, place)
+
+
+def _value(data: Json, place: Path) -> Json:
+    for part in place:
+        data = child(data, part)
+    return data
 
 
 def _no_value(path: Path) -> Finding:
@@ -104,18 +128,37 @@ def _no_value(path: Path) -> Finding:
     )
 
 
-def _told(finding: Finding, findings: list[Finding]) -> bool:
-    """A key that is missing only because its bad value was cut has been told about already."""
-    if finding.rule not in ("missing", "too_short"):
-        return False
-    within = (f"{finding.path}.", f"{finding.path}[")
-    return any(told.path == finding.path or told.path.startswith(within) for told in findings)
+def _told(finding: Finding, findings: list[Finding], spoilt: set[str]) -> bool:
+    """What was cut, or misspelt, leaves a key missing and a map or a list empty."""
+    if finding.rule in ("missing", "too_short"):
+        return _judges(finding, spoilt)
+    return any(told.path == finding.path for told in findings)
 
 
-def _broken_rules(model: Model, path: Path) -> Iterator[Finding]:
-    for field, message, remedy in model.rules():
-        where = ".".join(filter(None, (dotted(path), field)))
-        yield Finding(rule="rule", path=where, message=message, remedy=remedy)
+def _judges(finding: Finding, spoilt: Set[str]) -> bool:
+    return any(
+        place == other or _within(place, other) or _within(other, place)
+        for place in finding.places
+        for other in spoilt
+    )
+
+
+def _within(path: str, around: str) -> bool:
+    return path.startswith((f"{around}.", f"{around}["))
+
+
+def _broken_rules(model: Model, path: Path) -> Iterator[tuple[Finding, Path]]:
+    for rule in model.rules():
+        place = (*path, *rule.field.split(".")) if rule.field else path
+        fields = (*((rule.field,) if rule.field else ()), *rule.reads)
+        finding = Finding(
+            rule="rule",
+            path=dotted(place),
+            message=rule.message,
+            remedy=rule.remedy,
+            reads=tuple(dotted((*path, field)) for field in fields),
+        )
+        yield finding, place
     for name in type(model).model_fields:
         value = getattr(model, name)
         if isinstance(value, Model):

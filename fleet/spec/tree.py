@@ -11,7 +11,7 @@ Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Non
 
 
 def cut_nulls(data: Json, path: Path = ()) -> Iterator[Path]:
-    """Remove each key whose value is null, and yield where it stood."""
+    """Remove each key whose value is null; yield its place, and the places of nulls in lists."""
     if isinstance(data, dict):
         for key in list(data):
             if data[key] is None:
@@ -21,7 +21,10 @@ def cut_nulls(data: Json, path: Path = ()) -> Iterator[Path]:
                 yield from cut_nulls(data[key], (*path, key))
     elif isinstance(data, list):
         for index, value in enumerate(data):
-            yield from cut_nulls(value, (*path, index))
+            if value is None:
+                yield (*path, index)
+            else:
+                yield from cut_nulls(value, (*path, index))
 
 
 def existing(location: Path, data: Json) -> Path:

@@ -122,7 +122,7 @@ def quantity(value: Any) -> Decimal | None:
         return None
     number, suffix = match.group(1), match.group(2) or ""
     try:
-        if suffix[:1] in ("e", "E") and len(suffix) > 1:
+        if suffix[:1] in ("e", "E") and suffix[-1].isdigit():
             return Decimal(f"{number}{suffix}")
         return Decimal(number) * _FACTORS[suffix]
     except InvalidOperation:

@@ -119,20 +119,12 @@ def test_a_control_plane_does_not_skip_a_minor(fleet):
 
 
 def test_a_control_plane_does_not_leave_its_nodes_behind(fleet):
-    fleet.pool(version="1.33", releaseVersion="1.33.0-20260601")
-    fleet.change(fleet.cluster, version="1.36")
-    old = fleet.now(fleet.cluster)
-    stale = type(old)(
-        **{
-            **{
-                name: getattr(old, name)
-                for name in ("urn", "type", "name", "id", "scope", "inputs")
-            },
-            "outputs": {**old.outputs, "version": "1.32"},
-        }
-    )
-    fleet.world.replace(stale)
-    assert fleet.change(stale, version="1.33").outputs["version"] == "1.33"
+    cluster = fleet.make_cluster("old", version="1.33")
+    pool = fleet.pool(clusterName="old", version="1.30", releaseVersion=None)
+    with pytest.raises(Refusal, match="upgrade the nodes first"):
+        fleet.change(cluster, version="1.34")
+    fleet.change(pool, version="1.31")
+    assert fleet.change(cluster, version="1.34").outputs["version"] == "1.34"
 
 
 def test_encryption_of_secrets_is_not_turned_off(fleet):
