@@ -79,12 +79,17 @@ class Network(pulumi.ComponentResource):
         private_tables: list[pulumi.Output[str]] = []
         gateway: aws.ec2.NatGateway | None = None
         for zone in plan.zones:
-            public = _public_subnet(
+            public, association = _public_subnet(
                 name, zone, vpc_id=vpc.id, routes=public_routes.id, tags=tags, child=child
             )
             if gateway is None or plan.nat_per_zone:
                 gateway = _nat_gateway(
-                    name, zone, subnet_id=public.id, way_out=way_out, tags=tags, child=child
+                    name,
+                    zone,
+                    subnet_id=public.id,
+                    after=[way_out, association],
+                    tags=tags,
+                    child=child,
                 )
             private, routes, ready = _private_subnet(
                 name, zone, vpc_id=vpc.id, nat_gateway_id=gateway.id, tags=tags, child=child
@@ -112,7 +117,7 @@ def _public_subnet(
     routes: pulumi.Input[str],
     tags: dict[str, str],
     child: pulumi.ResourceOptions,
-) -> aws.ec2.Subnet:
+) -> tuple[aws.ec2.Subnet, aws.ec2.RouteTableAssociation]:
     label = f"{name}-public-{zone.name}"
     subnet = aws.ec2.Subnet(
         label,
@@ -122,8 +127,10 @@ def _public_subnet(
         tags={**tags, "Name": label, "kubernetes.io/role/elb": "1"},
         opts=child,
     )
-    aws.ec2.RouteTableAssociation(label, route_table_id=routes, subnet_id=subnet.id, opts=child)
-    return subnet
+    association = aws.ec2.RouteTableAssociation(
+        label, route_table_id=routes, subnet_id=subnet.id, opts=child
+    )
+    return subnet, association
 
 
 def _nat_gateway(
@@ -131,19 +138,20 @@ def _nat_gateway(
     zone: Zone,
     *,
     subnet_id: pulumi.Input[str],
-    way_out: aws.ec2.Route,
+    after: list[pulumi.Resource],
     tags: dict[str, str],
     child: pulumi.ResourceOptions,
 ) -> aws.ec2.NatGateway:
     label = f"{name}-nat-{zone.name}"
-    after_route = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[way_out]))
-    address = aws.ec2.Eip(label, domain="vpc", tags={**tags, "Name": label}, opts=after_route)
+    # A gateway made before its subnet's way out exists fails, and EC2 does not try again.
+    routed = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=after))
+    address = aws.ec2.Eip(label, domain="vpc", tags={**tags, "Name": label}, opts=routed)
     return aws.ec2.NatGateway(
         label,
         allocation_id=address.id,
         subnet_id=subnet_id,
         tags={**tags, "Name": label},
-        opts=after_route,
+        opts=routed,
     )
 
 

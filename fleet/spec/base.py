@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from ipaddress import IPv4Network
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.limits import SCALE_SET
 from fleet.units import parse_cpu, parse_memory_mib
 
@@ -42,8 +44,10 @@ class Model(BaseModel):
         yield from ()
 
 
-_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-_CONFIG_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_NAME = r"[a-z]([-a-z0-9]*[a-z0-9])?"
+_CONFIG_KEY = r"[A-Za-z][A-Za-z0-9_-]*"
+_TOKEN = re.compile(r"gl[a-z]{1,6}-|gh[a-z]_|github_pat_")
+"""How tokens of GitLab and GitHub begin."""
 
 
 def _name(limit: int) -> AfterValidator:
@@ -52,7 +56,7 @@ def _name(limit: int) -> AfterValidator:
             raise ValueError(
                 f"is a name of {len(value)} characters; shorten it to {limit} or fewer"
             )
-        if not _NAME.fullmatch(value):
+        if not re.fullmatch(_NAME, value):
             raise ValueError(
                 "is not a usable name; use lower-case letters, digits and hyphens, and start with "
                 "a letter"
@@ -62,20 +66,32 @@ def _name(limit: int) -> AfterValidator:
     return AfterValidator(validate)
 
 
-def _quantity(parse: Callable[[str], int], example: str) -> BeforeValidator:
+def _name_schema(limit: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "pattern": f"^{_NAME}$", "maxLength": limit})
+
+
+def _quantity(parse: Callable[[str], int], smallest: str, example: str) -> BeforeValidator:
     def validate(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, str | int):
+        amount = None
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            with suppress(ValueError):
+                amount = parse(str(value))
+        if amount is None:
             raise ValueError(
                 f"is not a quantity; write it as Kubernetes does, for example {example}"
             )
-        try:
-            return parse(str(value))
-        except ValueError:
-            raise ValueError(
-                f"is not a quantity; write it as Kubernetes does, for example {example}"
-            ) from None
+        # 16 is 16 bytes to Kubernetes; whoever writes it means 16Gi.
+        if amount == 0 and str(value) != "0":
+            raise ValueError(f"is less than {smallest}; add a unit, for example {example}")
+        return amount
 
     return BeforeValidator(validate)
+
+
+def _more_than_nothing(value: int) -> int:
+    if value == 0:
+        raise ValueError("is nothing; give an amount, or remove the key for the default")
+    return value
 
 
 def _private_cidr(value: str) -> str:
@@ -99,13 +115,22 @@ def _cidr(value: str) -> str:
 
 
 def _kubernetes_minor(value: str) -> str:
-    if not re.fullmatch(r"1\.\d\d", value):
-        raise ValueError('is not a Kubernetes minor version; write it in quotes, like "1.35"')
+    if value not in KUBERNETES_VERSIONS:
+        raise ValueError(
+            "is not a Kubernetes version that this program offers; "
+            f"use one of {', '.join(KUBERNETES_VERSIONS)}, in quotes"
+        )
+    return value
+
+
+def _zone(value: str) -> str:
+    if not re.fullmatch(_ZONE, value):
+        raise ValueError("is not an availability zone; write it like us-west-2a")
     return value
 
 
 def _secret_name(value: str) -> str:
-    if not _CONFIG_KEY.fullmatch(value):
+    if _TOKEN.match(value) or not re.fullmatch(_CONFIG_KEY, value):
         raise ValueError(
             "is not a name of a Pulumi secret; write the key only, like githubAppKey, and set its "
             "value with `pulumi config set --secret gpu-runners:githubAppKey`"
@@ -113,36 +138,55 @@ def _secret_name(value: str) -> str:
     return value
 
 
-Name = Annotated[str, _name(36)]
+Name = Annotated[str, _name(36), _name_schema(36)]
 """Name of a cluster or pool: with the longest suffix a role name stays within IAM's 64."""
 
-LaneName = Annotated[str, _name(SCALE_SET.max_length)]
+LaneName = Annotated[str, _name(SCALE_SET.max_length), _name_schema(SCALE_SET.max_length)]
 """Name of a lane: what a workflow writes, and a Helm release's name."""
 
-KubernetesMinor = Annotated[str, AfterValidator(_kubernetes_minor)]
+ObjectName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)]
+"""Name of a Kubernetes object that somebody else makes."""
+
+KubernetesMinor = Annotated[
+    str,
+    AfterValidator(_kubernetes_minor),
+    WithJsonSchema({"type": "string", "enum": list(KUBERNETES_VERSIONS)}),
+]
+
+_ZONE = r"[a-z]{2}(-[a-z]+)+-\d[a-z]"
+Zone = Annotated[
+    str, AfterValidator(_zone), WithJsonSchema({"type": "string", "pattern": f"^{_ZONE}$"})
+]
 VpcCidr = Annotated[str, AfterValidator(_private_cidr)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
 
-_QUANTITY_SCHEMA = {"type": ["string", "integer"]}
-Cpu = Annotated[
-    int,
-    _quantity(parse_cpu, '"500m" or 2'),
-    WithJsonSchema({**_QUANTITY_SCHEMA, "examples": ["500m", 2]}),
-]
+_QUANTITY = {"type": ["string", "integer"], "pattern": r"^\+?[0-9.]+([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE])?$"}
+_CPU = _quantity(parse_cpu, "1m", '"500m" or 2')
+_MEMORY = _quantity(parse_memory_mib, "1Mi", "8Gi")
+_CPU_SCHEMA = WithJsonSchema({**_QUANTITY, "minimum": 0, "examples": ["500m", 2]})
+_MEMORY_SCHEMA = WithJsonSchema({**_QUANTITY, "minimum": 0, "examples": ["512Mi", "8Gi"]})
+
+Cpu = Annotated[int, _CPU, AfterValidator(_more_than_nothing), _CPU_SCHEMA]
 """CPU as Kubernetes writes it; held in millicores."""
 
-Memory = Annotated[
-    int,
-    _quantity(parse_memory_mib, "8Gi"),
-    WithJsonSchema({**_QUANTITY_SCHEMA, "examples": ["512Mi", "8Gi"]}),
-]
+Memory = Annotated[int, _MEMORY, AfterValidator(_more_than_nothing), _MEMORY_SCHEMA]
 """Memory or disk as Kubernetes writes it; held in MiB."""
+
+CpuOrNone = Annotated[int, _CPU, _CPU_SCHEMA]
+"""The same, where 0 has a meaning."""
+
+MemoryOrNone = Annotated[int, _MEMORY, _MEMORY_SCHEMA]
+"""The same, where 0 has a meaning."""
 
 
 class Secret(Model):
     """A flat Pulumi secret, named where it is used."""
 
-    secret: Annotated[str, AfterValidator(_secret_name)] = Field(
+    secret: Annotated[
+        str,
+        AfterValidator(_secret_name),
+        WithJsonSchema({"type": "string", "pattern": f"^{_CONFIG_KEY}$"}),
+    ] = Field(
         description="key of a Pulumi secret: pulumi config set --secret gpu-runners:<key>"
     )
 

@@ -7,19 +7,30 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fleet.catalog.eks import KUBERNETES_VERSIONS
-from fleet.spec.base import Cidr, KubernetesMinor, Model, Name, Rule, VpcCidr, exactly_one
+from fleet.spec.base import (
+    Cidr,
+    KubernetesMinor,
+    Model,
+    Name,
+    Rule,
+    VpcCidr,
+    Zone,
+    exactly_one,
+)
 from fleet.spec.pools import EksPool
 
+SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
 Arn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$")]
 
 
 class EksNetwork(Model):
     """A VPC to make (`cidr`, `zones`, `nat`) or one to use (`vpc_id`, `subnet_ids`)."""
 
-    cidr: VpcCidr | None = Field(default=None, description="range of the VPC to make")
-    zones: tuple[str, ...] | None = Field(
-        default=None, description="availability zones of the VPC to make, two or more"
+    cidr: VpcCidr | None = Field(
+        default=None, description="range of the VPC to make", examples=["10.0.0.0/16"]
+    )
+    zones: tuple[Zone, ...] | None = Field(
+        default=None, max_length=6, description="availability zones of the VPC to make, two to six"
     )
     nat: Literal["one", "per-zone"] | None = Field(
         default=None, description="NAT gateways of the VPC to make; default: one"
@@ -27,7 +38,7 @@ class EksNetwork(Model):
     vpc_id: str | None = Field(
         default=None, pattern=r"^vpc-[0-9a-f]{8,17}$", description="VPC to use"
     )
-    subnet_ids: dict[str, str] | None = Field(
+    subnet_ids: dict[Zone, SubnetId] | None = Field(
         default=None,
         description="private subnet of the VPC to use, by zone: {us-west-2a: subnet-…}",
     )
@@ -36,13 +47,22 @@ class EksNetwork(Model):
         """A VPC to make or a VPC to use, over two zones or more."""
         yield from exactly_one(self, "cidr", "vpc_id")
         if self.cidr is not None and self.subnet_ids is not None:
-            yield Rule("subnet_ids", "belongs to a VPC that exists", "remove it, or cidr")
+            yield Rule(
+                "subnet_ids", "belongs to a VPC that exists", "remove it, or cidr", ("cidr",)
+            )
         for field in ("zones", "nat"):
             if self.vpc_id is not None and getattr(self, field) is not None:
-                yield Rule(field, "belongs to a VPC to make", "remove it, or vpc_id")
-        where = "zones" if self.cidr is not None else "subnet_ids"
+                yield Rule(
+                    field, "belongs to a VPC to make", "remove it, or vpc_id", ("vpc_id",)
+                )
+        where, other = ("zones", "cidr") if self.cidr is not None else ("subnet_ids", "vpc_id")
         if len(set(self.zone_names)) < 2:
-            yield Rule(where, "names under two zones; EKS needs two or more", "name another zone")
+            yield Rule(
+                where,
+                "names under two zones; EKS needs two or more",
+                "name another zone",
+                (other,),
+            )
         if len(set(self.zone_names)) != len(self.zone_names):
             yield Rule(where, "names a zone twice", "name each zone once")
 
@@ -81,19 +101,14 @@ class Eks(Model):
     pools: dict[Name, EksPool] = Field(min_length=1)
 
     def rules(self) -> Iterator[Rule]:
-        """The version is offered; zones lie in the region, and pools in the zones."""
-        if self.version not in KUBERNETES_VERSIONS:
-            yield Rule(
-                "version",
-                f"{self.version} is not offered by this program",
-                f"use one of {', '.join(KUBERNETES_VERSIONS)}",
-            )
+        """Zones lie in the region, pools in the zones, and a CPU pool always runs."""
         for zone in self.network.zone_names:
             if zone[:-1] != self.region:
                 yield Rule(
                     "region",
                     f"is {self.region}, but the network names zone {zone}",
                     "correct the region or the zone",
+                    ("network",),
                 )
         for name, pool in self.pools.items():
             for zone in pool.zones or ():
@@ -102,6 +117,7 @@ class Eks(Model):
                         f"pools.{name}.zones",
                         f"names {zone}, which the network lacks",
                         f"use some of {', '.join(self.network.zone_names)}",
+                        ("network",),
                     )
         always = [pool for pool in self.pools.values() if not pool.gpus and pool.min_size]
         if not always:

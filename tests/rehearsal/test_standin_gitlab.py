@@ -11,7 +11,9 @@ GROUP = {"runnerType": "group_type", "groupId": 7, "tagLists": ["gpu", "t4"]}
 
 
 def call(inputs, *, life=0):
-    return Call(urn="urn::lane", type=KIND.token, name="lane", inputs=inputs, scope="gitlab:x", life=life)
+    return Call(
+        urn="urn::lane", type=KIND.token, name="lane", inputs=inputs, scope="gitlab:x", life=life
+    )
 
 
 def without(*names, **changes):
@@ -39,11 +41,26 @@ def without(*names, **changes):
         (without(groupId="7"), "groupId", "whole number"),
         (without(tagList=["a"]), "tagList", "did you mean 'tagLists'"),
     ],
-    ids=["no type", "an unknown type", "a group runner without a group", "a project runner without one",
-         "a group runner with a project", "an instance runner with a group", "no tags", "an empty list",
-         "too many tags", "a comma", "a tag twice", "an unknown access level", "a short timeout",
-         "a long description", "a long note", "an id as text", "a name of the REST API"],
-)  # fmt: skip
+    ids=[
+        "no type",
+        "an unknown type",
+        "a group runner without a group",
+        "a project runner without one",
+        "a group runner with a project",
+        "an instance runner with a group",
+        "no tags",
+        "an empty list",
+        "too many tags",
+        "a comma",
+        "a tag twice",
+        "an unknown access level",
+        "a short timeout",
+        "a long description",
+        "a long note",
+        "an id as text",
+        "a name of the REST API",
+    ],
+)
 def test_a_runner_is_refused_for(inputs, path, reason):
     with pytest.raises(Invalid) as caught:
         KIND.check(call(inputs), None)
@@ -62,8 +79,8 @@ def test_unknown_inputs_pass():
 
 
 def test_the_token_has_gitlabs_shape_and_is_secret():
-    id, outputs = KIND.create(call(GROUP), World())
-    assert id.isdigit()
+    identity, outputs = KIND.create(call(GROUP), World())
+    assert identity.isdigit()
     assert outputs["token"].startswith("glrt-")
     assert len(outputs["token"]) == len("glrt-") + 20
     assert "token" in KIND.secret_outputs
@@ -76,9 +93,16 @@ def test_a_replacement_has_another_token():
 
 def test_tags_change_in_place_and_keep_the_token():
     world = World()
-    id, outputs = KIND.create(call(GROUP), world)
-    thing = Thing(urn="urn::lane", type=KIND.token, name="lane", id=id, scope="gitlab:x",
-                  inputs=GROUP, outputs=outputs)  # fmt: skip
+    identity, outputs = KIND.create(call(GROUP), world)
+    thing = Thing(
+        urn="urn::lane",
+        type=KIND.token,
+        name="lane",
+        id=identity,
+        scope="gitlab:x",
+        inputs=GROUP,
+        outputs=outputs,
+    )
     changed = KIND.update(call(without(tagLists=["a100"])), thing, world)
     assert (changed["token"], changed["tagLists"]) == (outputs["token"], ["a100"])
 
@@ -89,12 +113,21 @@ def test_its_owner_replaces_a_runner_and_nothing_else():
 
 def test_a_token_is_known_by_its_shape_and_its_runner():
     world = World()
-    id, outputs = KIND.create(call(GROUP), world)
+    identity, outputs = KIND.create(call(GROUP), world)
     assert gitlab.issued(outputs["token"])
     assert not gitlab.issued("glrt-aBcDeFgHiJkLmNoPqRsT")
     assert not gitlab.runner_of(world, outputs["token"])
-    world.add(Thing(urn="urn::lane", type=KIND.token, name="lane", id=id, scope="gitlab:x",
-                    inputs=GROUP, outputs=outputs))  # fmt: skip
+    world.add(
+        Thing(
+            urn="urn::lane",
+            type=KIND.token,
+            name="lane",
+            id=identity,
+            scope="gitlab:x",
+            inputs=GROUP,
+            outputs=outputs,
+        )
+    )
     assert gitlab.runner_of(world, outputs["token"])
 
 

@@ -14,10 +14,13 @@ KINDS = {kind.token.rpartition(":")[2]: kind for kind in random.PACKAGE.kinds}
 
 def made(type_name, inputs, *, name="suffix", life=0):
     kind = KINDS[type_name]
-    call = Call(urn=f"urn::{name}", type=kind.token, name=name, inputs=inputs, scope="random", life=life)
+    call = Call(
+        urn=f"urn::{name}", type=kind.token, name=name, inputs=inputs, scope="random", life=life
+    )
     checked = kind.check(call, None)
     return kind.create(
-        Call(urn=call.urn, type=call.type, name=name, inputs=checked, scope="random", life=life), World()
+        Call(urn=call.urn, type=call.type, name=name, inputs=checked, scope="random", life=life),
+        World(),
     )
 
 
@@ -62,14 +65,16 @@ def test_another_resource_and_another_life_have_other_values():
 
 
 def test_an_id_is_spelled_in_four_ways_with_its_prefix():
-    id, outputs = made("RandomId", {"byteLength": 2, "prefix": "ci-"})
+    identity, outputs = made("RandomId", {"byteLength": 2, "prefix": "ci-"})
     assert re.fullmatch(r"ci-[0-9a-f]{4}", outputs["hex"])
     assert int(outputs["dec"].removeprefix("ci-")) == int(outputs["hex"].removeprefix("ci-"), 16)
-    assert (outputs["b64Url"], len(id)) == (f"ci-{id}", 3)
+    assert (outputs["b64Url"], len(identity)) == (f"ci-{identity}", 3)
 
 
 def test_a_string_holds_only_the_classes_that_are_asked_for():
-    _, outputs = made("RandomString", {"length": 64, "special": False, "upper": False, "minNumeric": 4})
+    _, outputs = made(
+        "RandomString", {"length": 64, "special": False, "upper": False, "minNumeric": 4}
+    )
     assert set(outputs["result"]) <= set(string.ascii_lowercase + string.digits)
     assert sum(letter.isdigit() for letter in outputs["result"]) >= 4
 
@@ -79,15 +84,23 @@ def test_a_password_is_secret():
 
 
 def test_two_passwords_have_two_ids():
-    assert made("RandomPassword", {"length": 8})[0] != made("RandomPassword", {"length": 8}, name="b")[0]
+    assert (
+        made("RandomPassword", {"length": 8})[0]
+        != made("RandomPassword", {"length": 8}, name="b")[0]
+    )
 
 
 def test_a_pet_is_words_with_a_separator():
-    assert re.fullmatch(r"ci_[a-z]+_[a-z]+_[a-z]+", made("RandomPet", {"length": 3, "prefix": "ci", "separator": "_"})[0])
+    assert re.fullmatch(
+        r"ci_[a-z]+_[a-z]+_[a-z]+",
+        made("RandomPet", {"length": 3, "prefix": "ci", "separator": "_"})[0],
+    )
 
 
 def test_an_integer_lies_in_its_range():
-    results = {made("RandomInteger", CASES["RandomInteger"], name=str(n))[1]["result"] for n in range(40)}
+    results = {
+        made("RandomInteger", CASES["RandomInteger"], name=str(n))[1]["result"] for n in range(40)
+    }
     assert results == {10, 11, 12}
 
 
@@ -98,12 +111,22 @@ def test_an_integer_lies_in_its_range():
         ("RandomId", {}, "byteLength"),
         ("RandomString", {"length": 0}, "length"),
         ("RandomString", {"length": 3, "minUpper": 4}, "length"),
-        ("RandomString", {"length": 3, "upper": False, "lower": False, "numeric": False, "special": False}, "length"),
+        (
+            "RandomString",
+            {"length": 3, "upper": False, "lower": False, "numeric": False, "special": False},
+            "length",
+        ),
         ("RandomInteger", {"min": 3, "max": 2}, "min"),
     ],
-    ids=["no bytes", "a length that is missing", "an empty string", "minimums that do not fit",
-         "no characters at all", "an empty range"],
-)  # fmt: skip
+    ids=[
+        "no bytes",
+        "a length that is missing",
+        "an empty string",
+        "minimums that do not fit",
+        "no characters at all",
+        "an empty range",
+    ],
+)
 def test_a_value_is_refused_for(type_name, inputs, path):
     with pytest.raises(Invalid) as caught:
         made(type_name, inputs)

@@ -153,20 +153,20 @@ class AwsKind(Kind):
 
 
 def must_exist(
-    world: World, type: str, id: str | None, scope: str | None, error: str
+    world: World, token: str, wanted: str | None, scope: str | None, error: str
 ) -> Thing | None:
     """The thing with that id, None where the id is not known yet.
 
     Raises `Refusal` where nothing of the type has it: it was deleted, or is made too late.
     """
-    if id is None:
+    if wanted is None:
         return None
-    found = world.get(id, type, scope)
+    found = world.get(wanted, token, scope)
     if found is None:
-        noun = type.rpartition(":")[2]
+        noun = token.rpartition(":")[2]
         raise Refusal(
-            f"{error}: {noun} {id!r} does not exist; refer to the resource's output, or make this "
-            "one depend on it"
+            f"{error}: {noun} {wanted!r} does not exist; refer to the resource's output, or make "
+            "this one depend on it"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""A cluster to try one resource at a time in, with the server's bookkeeping and without the engine."""
+"""A cluster to try one resource at a time in: the server's bookkeeping without the engine."""
 
 import copy
 from typing import Any
@@ -15,7 +15,12 @@ EKS_SCOPE = f"kubernetes:{ENDPOINT}"
 PLAIN_SCOPE = "kubernetes:https://10.0.0.1:6443"
 
 ARC_CHARTS = "oci://ghcr.io/actions/actions-runner-controller-charts"
-DEFINITIONS = ("autoscalinglisteners", "autoscalingrunnersets", "ephemeralrunners", "ephemeralrunnersets")
+DEFINITIONS = (
+    "autoscalinglisteners",
+    "autoscalingrunnersets",
+    "ephemeralrunners",
+    "ephemeralrunnersets",
+)
 
 KINDS: dict[str, Kind] = {
     kind.token: kind for kind in (*kubernetes.PACKAGE.kinds, *gitlab.PACKAGE.kinds)
@@ -55,13 +60,15 @@ class Lab:
         """What the kind makes of the inputs."""
         return KINDS[token].check(self._call(token, name, inputs, self.scope), old)
 
-    def make(self, token: str, inputs: dict, *, name: str = "thing", scope: str | None = None) -> Thing:
+    def make(
+        self, token: str, inputs: dict, *, name: str = "thing", scope: str | None = None
+    ) -> Thing:
         """Check and create, as the engine asks for them in `up`."""
         scope = scope or self.scope
         checked = KINDS[token].check(self._call(token, name, inputs, scope), None)
         call = self._call(token, name, checked, scope)
-        id, outputs = KINDS[token].create(call, self.world)
-        thing = self._thing(call, id, outputs)
+        identity, outputs = KINDS[token].create(call, self.world)
+        thing = self._thing(call, identity, outputs)
         self.world.add(thing)
         self.world.record("created", thing)
         return thing
@@ -94,7 +101,9 @@ class Lab:
 
     def namespace(self, name: str, labels: dict | None = None, scope: str | None = None) -> Thing:
         metadata = {"name": name, **({"labels": labels} if labels else {})}
-        return self.make(NAMESPACE, _object("v1", "Namespace", metadata=metadata), name=name, scope=scope)
+        return self.make(
+            NAMESPACE, _object("v1", "Namespace", metadata=metadata), name=name, scope=scope
+        )
 
     def secret(self, namespace: str, name: str, scope: str | None = None, **data: str) -> Thing:
         metadata = {"name": name, "namespace": namespace}
@@ -105,7 +114,9 @@ class Lab:
         """ARC's four, as the ConfigGroup registers them."""
         made = []
         for plural in DEFINITIONS:
-            made.append(self.make(DEFINITION, definition(plural, version), name=plural, scope=scope))
+            made.append(
+                self.make(DEFINITION, definition(plural, version), name=plural, scope=scope)
+            )
         return made
 
     def release(self, inputs: dict, scope: str | None = None) -> Thing:
@@ -122,8 +133,15 @@ class Lab:
 
     def put(self, token: str, name: str, inputs: dict, outputs: dict) -> Thing:
         """Something of another provider's."""
-        thing = Thing(urn=_urn(token, name), type=token, name=name, id=name, scope="aws:us-west-2",
-                      inputs=inputs, outputs=outputs)
+        thing = Thing(
+            urn=_urn(token, name),
+            type=token,
+            name=name,
+            id=name,
+            scope="aws:us-west-2",
+            inputs=inputs,
+            outputs=outputs,
+        )
         self.world.add(thing)
         return thing
 
@@ -141,20 +159,28 @@ class Lab:
             self.secret("runners", "github", github_token="t")
         return self.release(_merged(scale_set_inputs(version), changes))
 
-    def gitlab_lane(self, token: str = "glrt-given", **changes: Any) -> Thing:
+    def gitlab_lane(self, *, runner_token: str | None = None, **changes: Any) -> Thing:
         """A manager with its namespace and Secret, where they are not there yet."""
         if self.world.get("ci", NAMESPACE, self.scope) is None:
             self.namespace("ci")
-            keys = {"runner-token": token, "runner-registration-token": ""}
+            given = "glrt-given" if runner_token is None else runner_token
+            keys = {"runner-token": given, "runner-registration-token": ""}
             self.secret("ci", "runner", **keys)
         return self.release(_merged(gitlab_inputs(), changes))
 
     def _call(self, token: str, name: str, inputs: dict, scope: str) -> Call:
         return Call(urn=_urn(token, name), type=token, name=name, inputs=inputs, scope=scope)
 
-    def _thing(self, call: Call, id: str, outputs: dict) -> Thing:
-        return Thing(urn=call.urn, type=call.type, name=call.name, id=id, scope=call.scope,
-                     inputs=call.inputs, outputs=outputs)
+    def _thing(self, call: Call, identity: str, outputs: dict) -> Thing:
+        return Thing(
+            urn=call.urn,
+            type=call.type,
+            name=call.name,
+            id=identity,
+            scope=call.scope,
+            inputs=call.inputs,
+            outputs=outputs,
+        )
 
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
@@ -162,8 +188,18 @@ SECRET = "kubernetes:core/v1:Secret"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 RELEASE = "kubernetes:helm.sh/v3:Release"
+PRIORITY_CLASS = "kubernetes:scheduling.k8s.io/v1:PriorityClass"
+STORAGE_CLASS = "kubernetes:storage.k8s.io/v1:StorageClass"
+RUNTIME_CLASS = "kubernetes:node.k8s.io/v1:RuntimeClass"
+ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
+CLUSTER_ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"
+CRON_JOB = "kubernetes:batch/v1:CronJob"
+DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 
-SYSTEM_GROUP = {"amiType": "AL2023_x86_64_STANDARD", "scalingConfig": {"minSize": 1, "maxSize": 2, "desiredSize": 1}}
+SYSTEM_GROUP = {
+    "amiType": "AL2023_x86_64_STANDARD",
+    "scalingConfig": {"minSize": 1, "maxSize": 2, "desiredSize": 1},
+}
 GPU_GROUP = {
     "amiType": "AL2023_x86_64_NVIDIA",
     "scalingConfig": {"minSize": 0, "maxSize": 2, "desiredSize": 0},
@@ -184,13 +220,20 @@ def controller_inputs(version: str = "0.14.2") -> dict:
 
 
 def scale_set_inputs(version: str = "0.14.2") -> dict:
-    runner = {"name": "runner", "image": "ghcr.io/actions/actions-runner:2.330.0", "command": ["run.sh"]}
+    runner = {
+        "name": "runner",
+        "image": "ghcr.io/actions/actions-runner:2.330.0",
+        "command": ["run.sh"],
+    }
     return {
         "chart": f"{ARC_CHARTS}/gha-runner-scale-set",
         "name": "gpu",
         "namespace": "runners",
         "values": {
-            "controllerServiceAccount": {"name": "arc-gha-rs-controller", "namespace": "arc-system"},
+            "controllerServiceAccount": {
+                "name": "arc-gha-rs-controller",
+                "namespace": "arc-system",
+            },
             "githubConfigSecret": "github",
             "githubConfigUrl": "https://github.com/acme",
             "maxRunners": 4,
@@ -216,6 +259,35 @@ def gitlab_inputs() -> dict:
             "serviceAccount": {"create": True},
         },
         "version": "0.86.0",
+    }
+
+
+def config_map(namespace: str | None = "ci", name: str | None = "hooks", **fields: Any) -> dict:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **fields}
+
+
+def deployment(**spec):
+    labels = {"app": "x"}
+    pod = {"containers": [{"name": "main", "image": "busybox"}], **spec}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "x", "namespace": "ci"},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
+
+
+def cron_job(name="cleanup", schedule="*/10 * * * *"):
+    pod = {"containers": [{"name": "main", "image": "busybox"}], "restartPolicy": "Never"}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": name, "namespace": "ci"},
+        "spec": {"schedule": schedule, "jobTemplate": {"spec": {"template": {"spec": pod}}}},
     }
 
 

@@ -35,11 +35,13 @@ class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
     def __init__(self):
         self.requests = []
 
-    def RegisterResource(self, request, context):
+    def RegisterResource(self, request, context):  # noqa: N802 - gRPC's name
         if request.name == "refused":
             context.abort(grpc.StatusCode.UNAVAILABLE, "no more")
         self.requests.append(request)
-        return resource_pb2.RegisterResourceResponse(urn=f"urn::{request.name}", id=f"id-{request.name}")
+        return resource_pb2.RegisterResourceResponse(
+            urn=f"urn::{request.name}", id=f"id-{request.name}"
+        )
 
 
 @pytest.fixture
@@ -70,9 +72,17 @@ def test_each_of_arcs_addresses_becomes_a_definition(monitor):
     files = [CRDS.format("0.14.2", plural) for plural in DEFINITIONS]
     response = construct(monitor, {"files": files})
     group, *children = monitor.requests
-    assert (group.type, group.custom, group.parent) == ("kubernetes:yaml/v2:ConfigGroup", False, "urn::parent")
-    assert [child.name for child in children] == [f"crds:{p}.actions.github.com" for p in DEFINITIONS]
-    assert {child.type for child in children} == {"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"}
+    assert (group.type, group.custom, group.parent) == (
+        "kubernetes:yaml/v2:ConfigGroup",
+        False,
+        "urn::parent",
+    )
+    assert [child.name for child in children] == [
+        f"crds:{p}.actions.github.com" for p in DEFINITIONS
+    ]
+    assert {child.type for child in children} == {
+        "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+    }
     assert {child.parent for child in children} == {"urn::crds"}
     assert {child.provider for child in children} == {"urn::provider::id"}
     assert {child.protect for child in children} == {True}
@@ -116,7 +126,9 @@ def test_not_waiting_is_an_annotation_of_each_object(monitor):
 
 
 def test_plain_objects_are_registered(monitor):
-    construct(monitor, {"objs": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}]})
+    construct(
+        monitor, {"objs": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}]}
+    )
     assert monitor.requests[1].type == "kubernetes:core/v1:Namespace"
 
 

@@ -42,26 +42,26 @@ def test_the_secret_needs_both_keys_that_the_chart_projects(lab: Lab, refused, k
 
 def test_a_secret_of_empty_texts_holds_no_token(lab: Lab, refused):
     with refused("holds no token at all"):
-        lab.gitlab_lane(token="")
+        lab.gitlab_lane(runner_token="")
 
 
 def test_a_token_belongs_to_a_runner_that_exists(lab: Lab, refused):
     made = runner(lab)
     lab.remove(made)
     with refused("belongs to a GitLab runner that does not exist"):
-        lab.gitlab_lane(token=made.outputs["token"])
+        lab.gitlab_lane(runner_token=made.outputs["token"])
 
 
 def test_a_runner_that_is_deleted_afterwards_is_a_fault(lab: Lab):
     made = runner(lab)
-    lab.gitlab_lane(token=made.outputs["token"])
+    lab.gitlab_lane(runner_token=made.outputs["token"])
     assert world_faults(lab.world) == []
     lab.world.remove(made)
     assert ["runner that does not exist" in fault for fault in world_faults(lab.world)] == [True]
 
 
 def test_a_token_that_changes_under_a_running_manager_is_a_fault(lab: Lab):
-    lane = lab.gitlab_lane(token="glrt-old")
+    lane = lab.gitlab_lane(runner_token="glrt-old")
     secret = lab.world.get("ci/runner", "kubernetes:core/v1:Secret", lab.scope)
     lab.change(secret, stringData={"runner-token": "glrt-new"})
     assert ["has another token since" in fault for fault in world_faults(lab.world)] == [True]
@@ -105,14 +105,29 @@ def test_an_account_that_the_chart_does_not_make_has_to_be_there(lab: Lab, refus
         ({"serviceAccount": {}}, "values.serviceAccount.create", "must be set"),
         ({"runners": {"config": CONFIG}}, "values.runners.secret", "name of a Secret"),
         ({"runners": {"secret": "x"}}, "values.runners.config", "is missing"),
-        ({"runners": {"secret": "x", "config": CONFIG, "tags": "gpu"}}, "values.runners.tags", "no effect"),
-        ({"runners": {"secret": "x", "config": CONFIG, "privileged": True}},
-         "values.runners.privileged", "would ignore it"),
+        (
+            {"runners": {"secret": "x", "config": CONFIG, "tags": "gpu"}},
+            "values.runners.tags",
+            "no effect",
+        ),
+        (
+            {"runners": {"secret": "x", "config": CONFIG, "privileged": True}},
+            "values.runners.privileged",
+            "would ignore it",
+        ),
     ],
-    ids=["an address without TLS", "a token in the values", "a registration token in the values",
-         "rights left to the default", "an account left to the default", "no Secret", "no config",
-         "tags on the manager", "a key of an older chart"],
-)  # fmt: skip
+    ids=[
+        "an address without TLS",
+        "a token in the values",
+        "a registration token in the values",
+        "rights left to the default",
+        "an account left to the default",
+        "no Secret",
+        "no config",
+        "tags on the manager",
+        "a key of an older chart",
+    ],
+)
 def test_a_lane_is_refused_for(lab: Lab, changes, path, reason):
     assert reason in lab.invalid(RELEASE, values(**changes))[path]
 
@@ -129,26 +144,53 @@ def test_a_good_configuration_is_not_objected_to():
         ("concurrent = 4\n", "found 0"),
         (CONFIG + "\n[[runners]]\n", "found 2"),
         (CONFIG.replace('executor = "kubernetes"', 'executor = "docker"'), "must be 'kubernetes'"),
-        (CONFIG.replace('executor =', 'token = "glrt-x"\nexecutor ='), "belongs into the Secret"),
-        (CONFIG.replace("poll_timeout = 1800", "poll_timout = 1800"), "did you mean 'poll_timeout'"),
+        (CONFIG.replace("executor =", 'token = "glrt-x"\nexecutor ='), "belongs into the Secret"),
+        (
+            CONFIG.replace("poll_timeout = 1800", "poll_timout = 1800"),
+            "did you mean 'poll_timeout'",
+        ),
         (CONFIG.replace("poll_timeout = 1800", "poll_timeout = 180"), "at least 900 s"),
         (CONFIG.replace("poll_timeout = 1800", ""), "at least 900 s"),
         (CONFIG.replace("poll_timeout", "pod_cpu_limit = '1'\npoll_timeout"), "runner 18.10"),
         (CONFIG.replace(f"{FLAG} = true", f"{FLAG} = false"), f"{FLAG} = true"),
-        (CONFIG.replace('"nvidia.com/gpu" = "NoSchedule"', '"nvidia.com/gpu" = "Forever"'), "an effect"),
-        (CONFIG.replace('patch_type = "strategic"', 'patch_type = "merge"'), "replaces all containers"),
+        (
+            CONFIG.replace('"nvidia.com/gpu" = "NoSchedule"', '"nvidia.com/gpu" = "Forever"'),
+            "an effect",
+        ),
+        (
+            CONFIG.replace('patch_type = "strategic"', 'patch_type = "merge"'),
+            "replaces all containers",
+        ),
         (CONFIG.replace('patch_type = "strategic"', 'patch_type = "overlay"'), "none of json"),
         (CONFIG.replace("name: build", "name: job"), "no container of a job's pod"),
         (CONFIG.replace("containers:", "containers: ["), "neither YAML nor JSON"),
         (CONFIG.replace('      limits: {nvidia.com/gpu: "1"}\n', ""), "set the limit too"),
-        (CONFIG.replace('limits: {nvidia.com/gpu: "1"}', 'limits: {nvidia.com/gpu: "2"}'), "same number"),
+        (
+            CONFIG.replace('limits: {nvidia.com/gpu: "1"}', 'limits: {nvidia.com/gpu: "2"}'),
+            "same number",
+        ),
     ],
-    ids=["a Helm template", "broken TOML", "no runner", "two runners", "another executor",
-         "a token", "a mistyped key", "a short poll timeout", "the runner's own poll timeout",
-         "a key of a later runner", "patches without their flag", "an effect that is none",
-         "a merge patch of containers", "an unknown kind of patch", "an unknown container",
-         "a broken patch", "a GPU without a limit", "a GPU limit that differs"],
-)  # fmt: skip
+    ids=[
+        "a Helm template",
+        "broken TOML",
+        "no runner",
+        "two runners",
+        "another executor",
+        "a token",
+        "a mistyped key",
+        "a short poll timeout",
+        "the runner's own poll timeout",
+        "a key of a later runner",
+        "patches without their flag",
+        "an effect that is none",
+        "a merge patch of containers",
+        "an unknown kind of patch",
+        "an unknown container",
+        "a broken patch",
+        "a GPU without a limit",
+        "a GPU limit that differs",
+    ],
+)
 def test_a_configuration_is_refused_for(config, reason):
     found = [text for _, text in config_problems(config)]
     assert any(reason in text for text in found), f"expected {reason!r} in {found}"

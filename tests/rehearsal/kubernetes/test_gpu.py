@@ -125,25 +125,55 @@ def test_the_operators_namespace_lets_privileged_pods_in(eks_lab: Lab, refused):
     ("inputs", "path", "reason"),
     [
         ({**operator(), "atomic": True, "timeout": 300}, "timeout", "at least 1800"),
-        (operator(devicePlugin={"config": {"create": True, "name": "c"}}),
-         "values.devicePlugin.config.data", "is needed"),
+        (
+            operator(devicePlugin={"config": {"create": True, "name": "c"}}),
+            "values.devicePlugin.config.data",
+            "is needed",
+        ),
         ({**plugin(), "namespace": "default"}, "namespace", "refuses the namespace 'default'"),
-        (plugin(config={"name": "x", "map": {"a": SLICED}}), "values.config.name", "one of the two"),
-        (plugin(config={"default": "b", "map": {"a": SLICED}}), "values.config.default", "not in config.map"),
-        (plugin(config={"map": {"a": SLICED, "b": SLICED}}), "values.config.default", "several configs"),
+        (
+            plugin(config={"name": "x", "map": {"a": SLICED}}),
+            "values.config.name",
+            "one of the two",
+        ),
+        (
+            plugin(config={"default": "b", "map": {"a": SLICED}}),
+            "values.config.default",
+            "not in config.map",
+        ),
+        (
+            plugin(config={"map": {"a": SLICED, "b": SLICED}}),
+            "values.config.default",
+            "several configs",
+        ),
         (plugin(config={"map": {"a": "flags: {}"}}), "values.config.map.a", "version: v1"),
         (plugin(config={"map": {"a": "{"}}), "values.config.map.a", "is no YAML"),
-        (plugin(config={"map": {"a": SLICED.replace("4", "1")}}), "values.config.map.a", "at least 2"),
+        (
+            plugin(config={"map": {"a": SLICED.replace("4", "1")}}),
+            "values.config.map.a",
+            "at least 2",
+        ),
         (plugin(config={"defualt": "a"}), "values.config.defualt", "did you mean 'default'"),
         (autoscaler(awsRegion=""), "values.awsRegion", "is needed"),
         (autoscaler(awsSecretAccessKey="x"), "values.awsSecretAccessKey", "clear text"),
         (autoscaler(extraArgs={"expander": "priority"}), "values.expanderPriorities", "is needed"),
     ],
-    ids=["a hasty rollback", "a config map without data", "the namespace 'default'",
-         "a map beside a name", "a default that is not there", "no default among several",
-         "a config without its version", "a config that is no YAML", "slices of one",
-         "a mistyped key", "no region", "keys in the values", "priorities that are missing"],
-)  # fmt: skip
+    ids=[
+        "a hasty rollback",
+        "a config map without data",
+        "the namespace 'default'",
+        "a map beside a name",
+        "a default that is not there",
+        "no default among several",
+        "a config without its version",
+        "a config that is no YAML",
+        "slices of one",
+        "a mistyped key",
+        "no region",
+        "keys in the values",
+        "priorities that are missing",
+    ],
+)
 def test_a_release_is_refused_for(lab: Lab, inputs, path, reason):
     found = lab.invalid(RELEASE, inputs)
     assert path in found, f"the objection belongs to {path}: {found}"

@@ -11,10 +11,19 @@ from rehearsal.standin.values import UNKNOWN
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        ("1", 1), (2, 2), ("500m", "0.5"), ("1.5", "1.5"), ("2Gi", 2 * 1024**3), ("2G", 2 * 10**9),
-        ("1e3", 1000), ("2E", 2 * 10**18), ("100k", 100_000), ("1Ei", 1024**6), ("3u", "0.000003"),
+        ("1", 1),
+        (2, 2),
+        ("500m", "0.5"),
+        ("1.5", "1.5"),
+        ("2Gi", 2 * 1024**3),
+        ("2G", 2 * 10**9),
+        ("1e3", 1000),
+        ("2E", 2 * 10**18),
+        ("100k", 100_000),
+        ("1Ei", 1024**6),
+        ("3u", "0.000003"),
     ],
-)  # fmt: skip
+)
 def test_a_quantity_means(text, number):
     assert grammar.quantity(text) == Decimal(number)
 

@@ -40,9 +40,18 @@ def plain(**changes):
         ({"chart": "oci://example.org/podinfo"}, "repositoryOpts.repo", "must be left out"),
         ({"value": {}}, "value", "did you mean 'values'"),
     ],
-    ids=["no version", "a range", "a moving version", "no name", "a long name", "a bad name",
-         "no repository", "two repositories", "a property the SDK does not know"],
-)  # fmt: skip
+    ids=[
+        "no version",
+        "a range",
+        "a moving version",
+        "no name",
+        "a long name",
+        "a bad name",
+        "no repository",
+        "two repositories",
+        "a property the SDK does not know",
+    ],
+)
 def test_a_release_is_refused_for(lab: Lab, changes, path, reason):
     assert reason in lab.invalid(RELEASE, plain(**changes))[path]
 
@@ -124,9 +133,14 @@ def test_an_upgrade_counts_revisions_and_keeps_the_id(lab: Lab):
     lab.namespace("apps")
     made = lab.release(plain())
     assert made.outputs["status"] == {
-        "appVersion": "6.9.0", "chart": "podinfo", "name": "podinfo", "namespace": "apps",
-        "revision": 1, "status": "deployed", "version": "6.9.0",
-    }  # fmt: skip
+        "appVersion": "6.9.0",
+        "chart": "podinfo",
+        "name": "podinfo",
+        "namespace": "apps",
+        "revision": 1,
+        "status": "deployed",
+        "version": "6.9.0",
+    }
     changed = lab.change(made, version="6.9.1")
     assert (changed.id, changed.outputs["status"]["revision"]) == (made.id, 2)
     assert changed.outputs["status"]["version"] == "6.9.1"

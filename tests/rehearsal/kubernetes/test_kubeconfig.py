@@ -34,8 +34,16 @@ TWO = json.dumps(
         ({"context": "prod"}, "kubernetes:prod"),
         ({}, "kubernetes:current-context"),
     ],
-    ids=["the current context", "a named context", "an unknown kubeconfig", "an unknown context",
-         "a file and a context", "a file", "a context", "nothing"],
-)  # fmt: skip
+    ids=[
+        "the current context",
+        "a named context",
+        "an unknown kubeconfig",
+        "an unknown context",
+        "a file and a context",
+        "a file",
+        "a context",
+        "nothing",
+    ],
+)
 def test_the_scope_of(configuration, expected):
     assert scope(configuration) == expected
