@@ -35,26 +35,28 @@ def load(data: object, *, source: str, has_secret: Callable[[str], bool]) -> Fle
     if parsed.stack is None:
         raise StackFileError(source, parsed.findings)
     stack = parsed.stack
-    found = [
+    plan = build(stack)
+    found = (
         *unknown_pools(stack, _declared_pools(data)),
         *missing_secrets(stack, has_secret),
         *preference_conflicts(stack),
-    ]
-    plan = None
-    if not any(finding.rule == "preference" for finding in found):
-        plan = build(stack)
-        found += judge(stack, plan)
-    findings = [*parsed.findings, *(one for one in found if not parsed.echoes(one))]
-    if plan is None or errors(findings):
+        *judge(stack, plan),
+    )
+    findings = (*parsed.findings, *(one for one in found if not parsed.echoes(one)))
+    if errors(findings):
         raise StackFileError(source, errors(findings))
-    return Fleet(stack=stack, plan=plan, warnings=tuple(findings))
+    return Fleet(stack=stack, plan=plan, warnings=findings)
 
 
 def _declared_pools(data: object) -> dict[str, set[str]]:
-    """Names of pools as the file has them, whatever is wrong with their bodies."""
+    """Names of pools as the file has them, whatever is wrong with their bodies.
+
+    A cluster that names no pools is absent: that is told where they should be.
+    """
     return {
-        str(cluster): set(_map(_map(_map(body).get("eks")).get("pools")))
+        str(cluster): set(pools)
         for cluster, body in _map(_map(data).get("clusters")).items()
+        if (pools := _map(_map(_map(body).get("eks")).get("pools")))
     }
 
 

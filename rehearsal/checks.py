@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fleet.findings import StackFileError
 from fleet.load import load
+from fleet.plan.secrets import ExternalSecret
 from fleet.report import markdown
 from rehearsal.errors import Refused
 from rehearsal.stackfile import STACK_KEY, StackFile
@@ -19,3 +20,14 @@ def report(file: StackFile) -> str:
     except StackFileError as error:
         raise Refused(str(error)) from None
     return markdown(fleet.plan, fleet.warnings)
+
+
+def external_secrets(file: StackFile) -> list[ExternalSecret]:
+    """The Kubernetes Secrets that the stack names and somebody else makes; none of a bad file."""
+    if file.stack is None:
+        return []
+    try:
+        fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
+    except StackFileError:
+        return []
+    return [secret for cluster in fleet.plan.clusters for secret in cluster.external_secrets()]

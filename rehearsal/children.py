@@ -46,15 +46,14 @@ def run(
     readers = [_reader(process.stdout, on_output), _reader(process.stderr, on_error)]
     try:
         code = process.wait(timeout_s)
-        for reader in readers:
-            reader.join()
-        return code
     except BaseException:
         _end(process)
         raise
-    finally:
-        # A program may leave children behind that hold its pipes: they go with it.
-        _signal(process, signal.SIGKILL)
+    # A program may leave children behind that hold its pipes: they go with it.
+    _signal(process, signal.SIGKILL)
+    for reader in readers:
+        reader.join()
+    return code
 
 
 def _reader(stream: IO[str] | None, on_line: OnLine | None) -> threading.Thread:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -147,6 +149,34 @@ class Command(automation.PulumiCommand):
         return result
 
 
+class Stack(automation.Stack):
+    """A stack that does not ask the CLI after each update what nobody here wants to know.
+
+    The Automation API starts the CLI three times more after `up` and once after `destroy`.
+    """
+
+    def __init__(self, name: str, workspace: automation.Workspace) -> None:  # pyright: ignore[reportMissingSuperCall]
+        # The base class wants to be told "create" in an enumeration that it does not export.
+        workspace.create_stack(name)
+        self.name = name
+        self.workspace = workspace
+
+    def outputs(self) -> automation.OutputMap:
+        """None: the export holds them."""
+        return {}
+
+    def info(self, show_secrets: bool | None = None) -> automation.UpdateSummary:
+        """Nothing but that there was an update."""
+        return automation.UpdateSummary(
+            kind="update",
+            start_time=datetime.now(UTC),
+            message="",
+            environment={},
+            config={},
+            result="succeeded",
+        )
+
+
 def run(
     stack: automation.Stack,
     operation: Operation,
@@ -190,11 +220,14 @@ def _complaint(error: Exception) -> Complaint:
 
 @functools.cache
 def _silence_sdk() -> None:
-    """Keeps one known report from the terminal, for as long as the process lives.
+    """Keeps two known reports from the terminal, for as long as the process lives.
 
-    Where a run fails, the SDK drops its own coroutine, and that coroutine's last words need an
-    event loop that is gone (pulumi/pulumi sdk/python/lib/pulumi/runtime/stack.py, run_in_stack).
+    Where a run fails, the SDK drops its own coroutine, whose last words need an event loop that is
+    gone, and its language server logs to an engine that is gone (pulumi/pulumi
+    sdk/python/lib/pulumi/runtime/stack.py, run_in_stack; automation/_server.py, Run). The
+    stand-ins' own servers let no exception out.
     """
+    logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
     before = sys.unraisablehook
 
     def hook(unraisable: sys.UnraisableHookArgs) -> None:

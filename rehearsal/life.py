@@ -22,6 +22,7 @@ from rehearsal.result import Result
 from rehearsal.stackfile import StackFile
 from rehearsal.standin.faults import Fault, Faults
 from rehearsal.standin.kubernetes import world_faults
+from rehearsal.standin.kubernetes.cluster import OUTSIDE, assume_secret
 from rehearsal.standin.packages import PACKAGES
 from rehearsal.standin.server import Package, Server
 from rehearsal.standin.world import World
@@ -46,7 +47,8 @@ def rehearse(
     """Rehearses a stack file, or the change from `config` to the stack file `to`.
 
     Leaves its files in `folder` (default `.rehearsal/<stack>/`). With `continue_on_error` one `up`
-    meets many failures instead of the first. `check`, `program` and `packages` are the project's
+    meets many failures instead of the first; the engine then asks for dependents of what failed
+    with inputs missing. `check`, `program` and `packages` are the project's
     own unless a test of the rehearsal brings others. May run several times in one process, one
     after another. Raises `Refused`.
     """
@@ -61,6 +63,8 @@ def rehearse(
     _say(out, f"  pulumi {taken.version}: {taken.why}")
     injected = Faults(*faults)
     world = World()
+    for secret in (secret for file in files for secret in checks.external_secrets(file)):
+        assume_secret(world, secret.namespace, secret.name, secret.keys)
     with (
         workspace.clean_surroundings(),
         _serving(packages, world, injected) as servers,
@@ -264,7 +268,7 @@ class _Life:
         self._scratch.unprotect()
 
     def _expect_nothing_left(self) -> None:
-        for thing in self._world.all():
+        for thing in (thing for thing in self._world.all() if thing.scope != OUTSIDE):
             self._problem(f"left after destroy: {thing.type} {thing.name} ({thing.id})")
         for resource in _resources(self._scratch.exported()):
             name = resource["urn"].rpartition("::")[2]

@@ -23,7 +23,7 @@ from typing import Any, Final
 from pulumi import automation
 
 from rehearsal.cli import Cli
-from rehearsal.engine import Command
+from rehearsal.engine import Command, Stack
 from rehearsal.errors import Refused
 from rehearsal.stackfile import StackFile
 
@@ -101,7 +101,7 @@ def opened(
             pulumi_command=Command(cli),
             env_vars=_engine_environment(folder, ports),
         )
-        yield Workspace(folder=folder, stack=automation.Stack.create(name, local))
+        yield Workspace(folder=folder, stack=Stack(name, local))
     except automation.CommandError as error:
         raise Refused(f"the engine refused a command: {error}") from None
     finally:

@@ -14,7 +14,7 @@ import contextvars
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pulumi
 from google.protobuf import empty_pb2, json_format, struct_pb2
@@ -37,6 +37,15 @@ _SECRET = rpc._special_secret_sig
 
 class Undeclared(Exception):  # noqa: N818 (it reads as what it says)
     """The program did what the test did not declare."""
+
+
+class Called(NamedTuple):
+    """One call of a provider's function."""
+
+    token: str
+    arguments: dict[str, Any]
+    provider: str
+    """`urn::id`; empty where the engine would fall back to a default provider."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,9 +105,7 @@ class Registered:
     resources: list[Registration] = field(default_factory=list[Registration])
     outputs: dict[str, list[Values]] = field(default_factory=dict[str, list[Values]])
     """By URN of the component (or stack), one entry for each time that outputs were registered."""
-    calls: list[tuple[str, dict[str, Any]]] = field(
-        default_factory=list[tuple[str, dict[str, Any]]]
-    )
+    calls: list[Called] = field(default_factory=list[Called])
     log: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Severity and text of each message, debug output aside."""
 
@@ -311,7 +318,7 @@ class _Monitor(MockMonitor):
         arguments = _plain(json_format.MessageToDict(request.args), (), set())
         if request.tok not in self._calls:
             raise Undeclared(f"the program calls {request.tok}, which the test did not declare")
-        self._registered.calls.append((request.tok, arguments))
+        self._registered.calls.append(Called(request.tok, arguments, request.provider))
         answer = resource_pb2.ResourceInvokeResponse()
         getattr(answer, "return").update(dict(self._calls[request.tok](arguments)))
         return answer

@@ -48,7 +48,12 @@ def stack(changes: Mapping[str, Any] | None = None, *, name: str = "ci") -> dict
 
 def fleet(changes: Mapping[str, Any] | None = None, *, name: str = "ci") -> Fleet:
     """Load that stack; every secret that it names is there."""
-    return load(stack(changes, name=name), source="test", has_secret=lambda _name: True)
+    return loaded(stack(changes, name=name))
+
+
+def loaded(data: dict[str, Any]) -> Fleet:
+    """Load the data of a whole stack."""
+    return load(data, source="test", has_secret=lambda _name: True)
 
 
 def cluster(changes: Mapping[str, Any] | None = None, *, name: str = "ci") -> ClusterPlan:

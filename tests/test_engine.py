@@ -13,7 +13,7 @@ import pytest
 from pulumi import _types
 
 from tests.computed import COMPUTED, GITLAB_TOKEN
-from tests.engine import STACK_TYPE, UNKNOWN, Registered, Undeclared, attempt, deploy
+from tests.engine import STACK_TYPE, UNKNOWN, Called, Registered, Undeclared, attempt, deploy
 
 
 class Box(pulumi.ComponentResource):
@@ -91,7 +91,7 @@ def test_a_declared_call_is_answered_and_recorded() -> None:
         calls={token: lambda arguments: {"names": [arguments["state"]]}},
     )
     assert found.stack_outputs.data == {"zones": ["available"]}
-    assert found.calls == [(token, {"state": "available"})]
+    assert found.calls == [Called(token, {"state": "available"}, provider="")]
 
 
 def test_a_type_missing_in_the_table_fails_the_program() -> None:

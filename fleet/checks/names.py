@@ -28,6 +28,7 @@ def node_group_names(plan: Plan) -> Iterator[Finding]:
                         f"{EKS_NODE_GROUP.max_length}"
                     ),
                     remedy="shorten the name of the pool or of the cluster",
+                    reads=(),
                 )
 
 
@@ -43,6 +44,7 @@ def release_names(plan: Plan) -> Iterator[Finding]:
                     path=lane.path,
                     message=f"the release's name {lane.release.name} has {length} characters",
                     remedy=f"shorten the lane's name; Helm allows {HELM_RELEASE.max_length}",
+                    reads=(),
                 )
 
 
@@ -61,5 +63,6 @@ def scale_set_names(stack: Stack) -> Iterator[Finding]:
                     path=path,
                     message=f"has the name, group and owner of {seen[key]}; GitHub refuses it",
                     remedy="rename the lane or put it into another runner group",
+                    reads=(f"{path}.group", f"clusters.{cluster_name}.github.url"),
                 )
             seen.setdefault(key, path)

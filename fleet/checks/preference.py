@@ -23,4 +23,5 @@ def preference_conflicts(stack: Stack) -> Iterator[Finding]:
                 path=f"clusters.{name}",
                 message=f"lanes list the pools {pools} in different orders, the autoscaler has one",
                 remedy="list them in the same order in every lane",
+                reads=tuple(f"{path}.pools" for path, _ in lanes(name, cluster)),
             )

@@ -16,18 +16,19 @@ def unknown_pools(stack: Stack, declared: Mapping[str, set[str]]) -> Iterator[Fi
     `declared` are the names in the file by cluster, also of pools that are wrong in themselves: the
     error of such a pool is told once, at the pool.
     """
-    for cluster_name, cluster in stack.clusters.items():
-        pools = declared.get(cluster_name, set())
-        for path, lane in lanes(cluster_name, cluster):
+    for cluster_name, pools in declared.items():
+        if cluster_name not in stack.clusters:
+            continue
+        for path, lane in lanes(cluster_name, stack.clusters[cluster_name]):
             for name in lane.pools:
                 if name not in pools:
-                    near = get_close_matches(name, pools, n=1)
+                    near = get_close_matches(name, sorted(pools), n=1)
                     hint = f"did you mean {near[0]}? " if near else ""
                     yield Finding(
                         rule="unknown-pool",
                         path=f"{path}.pools",
                         message=f"names the pool {name}, which cluster {cluster_name} lacks",
-                        remedy=f"{hint}its pools are {', '.join(sorted(pools)) or 'none'}",
+                        remedy=f"{hint}its pools are {', '.join(sorted(pools))}",
                     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
@@ -69,16 +69,19 @@ def autoscaler_plan(
 def priorities(eks: EksPlan, preferences: Iterable[tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
     """Patterns of Auto Scaling group names by priority; the autoscaler tries the highest first.
 
-    A group is called eks-<node group>-<uuid>, and a node group <cluster>-<pool>-<seven hex>. Raises
-    graphlib.CycleError when lanes disagree, which `fleet.checks.preference` finds first.
+    A group is called eks-<node group>-<uuid>, and a node group <cluster>-<pool>-<seven hex>. Where
+    lanes disagree, which `fleet.checks.preference` finds, the order is that of the file.
     """
     by_name = {pool.name: pool for pool in eks.pools}
     sorter = least_wanted_first(preferences)
     for name in by_name:
         sorter.add(name)
-    ranked = [name for name in sorter.static_order() if name in by_name]
+    try:
+        ranked = [name for name in sorter.static_order() if name in by_name]
+    except CycleError:
+        ranked = list(by_name)
     return {
-        rank * 10: (f"^eks-{by_name[name].logical_name}-[0-9a-f]{{7}}-.*",)
+        rank * 10: (f"^eks-{by_name[name].logical_name}-[0-9a-f]{{7}}-[0-9a-f-]{{36}}$",)
         for rank, name in enumerate(ranked, start=1)
     }
 

@@ -24,7 +24,7 @@ from fleet.plan.gpu import SYSTEM_NODES
 from fleet.plan.nodes import Pool, job_tolerations
 from fleet.plan.releases import Release, release
 from fleet.plan.secrets import GITHUB_APP_KEYS, ExternalSecret
-from fleet.plan.shares import Job, job
+from fleet.plan.shares import NOTHING, Job, job
 from fleet.plan.words import Namespaces
 from fleet.spec.lanes import GitHub, GitHubApp, GitHubLane
 from fleet.spec.stack import Charts
@@ -39,8 +39,6 @@ _LAUNCHER = Size(cpu_m=250, memory_mib=512)
 _DOCKER = Size(cpu_m=500, memory_mib=1024, disk_mib=20 * 1024)
 """The dind side container; without requests of its own about a quarter of jobs died
 (https://github.com/JiRaska/open-bank-oss/pull/1222)."""
-
-_NOTHING = Resources(cpu_m=0, memory_mib=0, disk_mib=0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -194,7 +192,7 @@ def _sides(lane: GitHubLane) -> Resources:
         case "kubernetes":
             return _resources(_LAUNCHER)
         case _:
-            return _NOTHING
+            return NOTHING
 
 
 def _resources(size: Size) -> Resources:

@@ -41,11 +41,11 @@ class ExistingNetwork:
 
 def network(spec: EksNetwork, region: str) -> NewNetwork | ExistingNetwork:
     """Derive the network of a cluster."""
-    if spec.vpc_id is not None:
-        return ExistingNetwork(vpc_id=spec.vpc_id, subnet_ids=dict(spec.subnet_ids or {}))
+    if spec.cidr is None:
+        return ExistingNetwork(vpc_id=spec.vpc_id or "", subnet_ids=dict(spec.subnet_ids or {}))
     return NewNetwork(
-        cidr=spec.cidr or "",
-        zones=zones(spec.cidr or "", spec.zone_names),
+        cidr=spec.cidr,
+        zones=zones(spec.cidr, spec.zone_names),
         nat_per_zone=spec.nat == "per-zone",
         region=region,
     )

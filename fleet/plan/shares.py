@@ -21,6 +21,8 @@ IMAGES_MIB = 40 * 1024
 """Kept out of the shares of disk: the images of a CUDA job lie on the same disk as its scratch
 space (a framework image alone is 10 to 20 GiB). Inferred from the sizes of public images."""
 
+NOTHING = Resources(cpu_m=0, memory_mib=0, disk_mib=0)
+
 _CPU_STEP_M = 10
 _MIB_STEP = 16
 _DISK_STEP_MIB = 1024
@@ -61,17 +63,23 @@ def job(lane: Lane, pools: tuple[Pool, ...], sides: Resources) -> Job:
 
 
 def fair_share(pools: tuple[Pool, ...], gpus: int, sides: Resources) -> Resources:
-    """The fair share of the smallest node among the pools; zero where nothing is left."""
-    least = smallest(
+    """The fair share of the smallest GPU node among the pools; zero where nothing is left.
+
+    Of a node with fewer GPUs it is the whole: `fits` then says only that the GPUs are too many.
+    """
+    shares = [
         Resources(
-            cpu_m=node.free.cpu_m * gpus // node.advertised,
-            memory_mib=node.free.memory_mib * gpus // node.advertised,
-            disk_mib=(node.free.disk_mib - IMAGES_MIB) * gpus // node.advertised,
+            cpu_m=node.free.cpu_m * part // node.advertised,
+            memory_mib=node.free.memory_mib * part // node.advertised,
+            disk_mib=(node.free.disk_mib - IMAGES_MIB) * part // node.advertised,
         )
         for pool in pools
         for node in pool.nodes
-        if node.advertised
-    )
+        if (part := min(gpus, node.advertised))
+    ]
+    if not shares:
+        return NOTHING
+    least = smallest(shares)
     return Resources(
         cpu_m=_down(least.cpu_m - sides.cpu_m, _CPU_STEP_M),
         memory_mib=_down(least.memory_mib - sides.memory_mib, _MIB_STEP),
@@ -87,19 +95,39 @@ def fits(job: Job, pools: tuple[Pool, ...], path: str) -> Iterator[Finding]:
     """Find what keeps the job off an empty node of its pools, resource by resource."""
     for pool in pools:
         yield from _suits(job, pool, path)
-        for node in pool.nodes:
-            if node.advertised or not job.gpus:
-                yield from _fits_node(job, node, pool.name, path)
-    if job.gpus and (job.request.cpu_m <= 0 or job.request.memory_mib <= 0):
+    nodes = [
+        (pool, node) for pool in pools for node in pool.nodes if node.advertised or not job.gpus
+    ]
+    if nodes and job.gpus and (job.request.cpu_m <= 0 or job.request.memory_mib <= 0):
         yield Finding(
             rule="fits",
             path=path,
-            message="nothing of a node is left for the job beside its side containers",
+            message=(
+                "nothing is left for the job of a node of its pools "
+                f"({', '.join(job.pools)}), beside DaemonSets, reserve and side containers"
+            ),
             remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
+            reads=tuple(place for pool in pools for place in _reads(path, pool, *_AMOUNTS)),
         )
+        return
+    for pool, node in nodes:
+        yield from _fits_node(job, node, pool, path)
 
 
-def _fits_node(job: Job, node: Node, pool: str, path: str) -> Iterator[Finding]:
+_AMOUNTS = ("cpu", "memory", "disk")
+
+
+def _reads(path: str, pool: Pool, *keys: str) -> tuple[str, ...]:
+    """Places that decide whether a job fits a pool."""
+    of_lane = ("pools", "gpus", "container_mode", "services", *keys)
+    of_pool = ("instance_types", "sharing", "reserve", "disk_gib", "instance_store")
+    return (
+        *(f"{path}.{field}" for field in of_lane),
+        *(f"{pool.path}.{field}" for field in of_pool),
+    )
+
+
+def _fits_node(job: Job, node: Node, pool: Pool, path: str) -> Iterator[Finding]:
     request, sides, free = job.request, job.sides, node.free
     for key, resource, asked, beside, available, text in (
         ("gpus", words.GPU_RESOURCE, job.gpus, 0, node.advertised, str),
@@ -113,20 +141,27 @@ def _fits_node(job: Job, node: Node, pool: str, path: str) -> Iterator[Finding]:
                 rule="fits",
                 path=f"{path}.{key}",
                 message=(
-                    f"a job asks for {text(asked)} {resource}{more}; an empty node of pool {pool} "
-                    f"({node.instance_type}) has {text(max(0, available))} available"
+                    f"a job asks for {text(asked)} {resource}{more}; an empty node of pool "
+                    f"{pool.name} ({node.instance_type}) has {text(max(0, available))} available"
                 ),
-                remedy=f"lower {key}, leave it out for the fair share, or use larger nodes",
+                remedy=(
+                    f"lower {key} or use larger nodes"
+                    if key == "gpus"
+                    else f"lower {key}, leave it out for the fair share, or use larger nodes"
+                ),
+                reads=_reads(path, pool, key),
             )
 
 
 def _suits(job: Job, pool: Pool, path: str) -> Iterator[Finding]:
+    reads = _reads(path, pool)
     if job.gpus and pool.gpu is None:
         yield Finding(
             rule="places",
             path=f"{path}.pools",
             message=f"the lane's jobs ask for GPUs, pool {pool.name} has none",
             remedy=f"remove {pool.name} from the lane's pools",
+            reads=reads,
         )
     if not job.gpus and pool.gpu is not None:
         yield Finding(
@@ -134,6 +169,7 @@ def _suits(job: Job, pool: Pool, path: str) -> Iterator[Finding]:
             path=f"{path}.pools",
             message=f"the lane's jobs ask for no GPU, pool {pool.name} is kept for jobs that do",
             remedy="add gpus: 1 to the lane, or use a CPU pool",
+            reads=reads,
         )
     if job.gpus > 1 and pool.time_slices > 1:
         yield Finding(
@@ -144,4 +180,5 @@ def _suits(job: Job, pool: Pool, path: str) -> Iterator[Finding]:
                 "slicing; several slices give no more of a GPU than one"
             ),
             remedy="set gpus: 1, or use a pool without sharing",
+            reads=reads,
         )

@@ -160,7 +160,10 @@ Zone = Annotated[
 VpcCidr = Annotated[str, AfterValidator(_private_cidr)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
 
-_QUANTITY = {"type": ["string", "integer"], "pattern": r"^\+?[0-9.]+([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE])?$"}
+_QUANTITY = {
+    "type": ["string", "integer"],
+    "pattern": r"^\+?[0-9.]+([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE])?$",
+}
 _CPU = _quantity(parse_cpu, "1m", '"500m" or 2')
 _MEMORY = _quantity(parse_memory_mib, "1Mi", "8Gi")
 _CPU_SCHEMA = WithJsonSchema({**_QUANTITY, "minimum": 0, "examples": ["500m", 2]})
@@ -186,9 +189,7 @@ class Secret(Model):
         str,
         AfterValidator(_secret_name),
         WithJsonSchema({"type": "string", "pattern": f"^{_CONFIG_KEY}$"}),
-    ] = Field(
-        description="key of a Pulumi secret: pulumi config set --secret gpu-runners:<key>"
-    )
+    ] = Field(description="key of a Pulumi secret: pulumi config set --secret gpu-runners:<key>")
 
 
 def exactly_one(model: Model, *fields: str) -> Iterator[Rule]:

@@ -36,7 +36,10 @@ class EksNetwork(Model):
         default=None, description="NAT gateways of the VPC to make; default: one"
     )
     vpc_id: str | None = Field(
-        default=None, pattern=r"^vpc-[0-9a-f]{8,17}$", description="VPC to use"
+        default=None,
+        pattern=r"^vpc-[0-9a-f]{8,17}$",
+        description="VPC to use",
+        examples=["vpc-0123456789abcdef0"],
     )
     subnet_ids: dict[Zone, SubnetId] | None = Field(
         default=None,
@@ -52,9 +55,9 @@ class EksNetwork(Model):
             )
         for field in ("zones", "nat"):
             if self.vpc_id is not None and getattr(self, field) is not None:
-                yield Rule(
-                    field, "belongs to a VPC to make", "remove it, or vpc_id", ("vpc_id",)
-                )
+                yield Rule(field, "belongs to a VPC to make", "remove it, or vpc_id", ("vpc_id",))
+        if self.cidr is None and self.vpc_id is None:
+            return
         where, other = ("zones", "cidr") if self.cidr is not None else ("subnet_ids", "vpc_id")
         if len(set(self.zone_names)) < 2:
             yield Rule(
@@ -90,7 +93,7 @@ class Eks(Model):
     version: KubernetesMinor = Field(
         description='Kubernetes minor version, quoted: "1.35"', examples=["1.35"]
     )
-    network: EksNetwork
+    network: EksNetwork = Field(description="VPC of the nodes, to make or to use")
     api: EksApi = Field(default=EksApi(), description="who reaches the API server")
     admins: tuple[Arn, ...] = Field(
         default=(), description="IAM principals with cluster-admin, by ARN"
@@ -98,10 +101,10 @@ class Eks(Model):
     profile: str | None = Field(
         default=None, description="AWS profile for the provider and the kubeconfig"
     )
-    pools: dict[Name, EksPool] = Field(min_length=1)
+    pools: dict[Name, EksPool] = Field(min_length=1, description="node groups by name")
 
     def rules(self) -> Iterator[Rule]:
-        """Zones lie in the region, pools in the zones, and a CPU pool always runs."""
+        """Zones lie in the region, pools in the zones, releases suit, a CPU pool always runs."""
         for zone in self.network.zone_names:
             if zone[:-1] != self.region:
                 yield Rule(
@@ -119,6 +122,13 @@ class Eks(Model):
                         f"use some of {', '.join(self.network.zone_names)}",
                         ("network",),
                     )
+            if pool.release_version and not pool.release_version.startswith(f"{self.version}."):
+                yield Rule(
+                    f"pools.{name}.release_version",
+                    f"is not a release for Kubernetes {self.version}",
+                    "use one of that version, or remove it for the one that this program pins",
+                    ("version",),
+                )
         always = [pool for pool in self.pools.values() if not pool.gpus and pool.min_size]
         if not always:
             yield Rule(

@@ -81,6 +81,8 @@ def _words(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tup
     if kind == "value_error":
         message, _, remedy = problem["msg"].removeprefix("Value error, ").partition("; ")
         return message, remedy or "correct it"
+    if kind == "string_pattern_mismatch" and (field := fields.get(key)) and field.examples:
+        return "does not have the form that is wanted", f"write it like {field.examples[0]}"
     message, remedy = _WORDS.get(kind, ("cannot be used", "correct it"))
     context = problem.get("ctx", {})
     return message.format_map(context), remedy.format_map(context)

@@ -38,4 +38,5 @@ class GpuStack(Model):
                 "advertiser",
                 "is operator, but there is no operator",
                 "add `operator: {}` beside it, or use advertiser: device_plugin",
+                ("operator",),
             )

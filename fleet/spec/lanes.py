@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fleet.spec.base import Cpu, LaneName, Memory, Model, Name, Rule, Secret, exactly_one
+from fleet.catalog.limits import GITLAB_RUNNER_MAX_TAGS
+from fleet.spec.base import (
+    Cpu,
+    LaneName,
+    Memory,
+    Model,
+    Name,
+    ObjectName,
+    Rule,
+    Secret,
+    exactly_one,
+)
+
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""Name of an environment variable."""
 
 
 class Lane(Model):
     """What both systems share. CPU, memory and disk default to the job's fair share of a node."""
 
     pools: tuple[Name, ...] = Field(
-        min_length=1, description="pools that may run a job, in order of preference"
+        min_length=1,
+        description="pools that may run a job, in order of preference",
+        examples=[["t4-spot", "t4"]],
     )
     gpus: int = Field(default=0, ge=0, description="nvidia.com/gpu for each job")
     cpu: Cpu | None = Field(default=None, description="CPU request of a job")
@@ -23,8 +39,10 @@ class Lane(Model):
     shm: Memory | None = Field(
         default=None, description="size of /dev/shm; default: half of memory"
     )
-    image: str | None = Field(default=None, description="container image, with its registry")
-    env: dict[str, str] = Field(default={}, description="environment of a job; never a secret")
+    image: Annotated[str, Field(pattern=r"^[^\s{}]+$")] | None = Field(
+        default=None, description="container image, with its registry"
+    )
+    env: dict[Variable, str] = Field(default={}, description="environment of a job; never a secret")
     paused: bool = Field(default=False, description="take no new jobs without deleting the lane")
 
     def rules(self) -> Iterator[Rule]:
@@ -34,6 +52,7 @@ class Lane(Model):
                 "",
                 "has no GPUs, so it has no fair share of a node",
                 "state cpu and memory, or gpus",
+                ("gpus", "cpu", "memory"),
             )
         if "NVIDIA_VISIBLE_DEVICES" in self.env:
             yield Rule(
@@ -50,8 +69,12 @@ class GitHubLane(Lane):
 
     min_runners: int = Field(default=0, ge=0, description="idle runners that always wait")
     max_runners: int = Field(ge=1, description="runners at most", examples=[1])
-    group: str | None = Field(default=None, description="runner group; default: GitHub's default")
-    labels: tuple[str, ...] = Field(default=(), description="further labels for runs-on")
+    group: str | None = Field(
+        default=None, min_length=1, description="runner group; default: GitHub's default"
+    )
+    labels: tuple[Annotated[str, Field(min_length=1, max_length=255)], ...] = Field(
+        default=(), description="further labels for runs-on"
+    )
     container_mode: Literal["none", "kubernetes-novolume", "kubernetes", "dind"] = Field(
         default="none",
         description=(
@@ -62,16 +85,22 @@ class GitHubLane(Lane):
     )
 
     def rules(self) -> Iterator[Rule]:
-        """Bounds and labels, besides those of every lane."""
+        """Bounds and the work volume, besides the rules of every lane."""
         yield from super().rules()
         if self.max_runners < self.min_runners:
             yield Rule(
-                "max_runners",
-                f"is {self.max_runners}, below min_runners ({self.min_runners})",
-                "raise max_runners or lower min_runners",
+                "min_runners",
+                f"is {self.min_runners}, above max_runners ({self.max_runners})",
+                "lower min_runners or raise max_runners",
+                ("max_runners",),
             )
-        if any(not label or len(label) > 255 for label in self.labels):
-            yield Rule("labels", "holds one that is empty or over 255 characters", "shorten it")
+        if self.container_mode == "kubernetes" and self.gpus == 0 and self.disk is None:
+            yield Rule(
+                "disk",
+                "is missing; in container mode kubernetes it is the size of the work volume",
+                "add disk, like 20Gi",
+                ("container_mode", "gpus"),
+            )
 
 
 class GitLabRunner(Model):
@@ -92,10 +121,12 @@ class GitLabLane(Lane):
     """One GitLab runner manager: `tags: [...]`."""
 
     concurrent: int = Field(default=4, ge=1, description="jobs at once")
-    tags: tuple[str, ...] = Field(default=(), description="tags; default: the lane's name")
+    tags: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(), max_length=GITLAB_RUNNER_MAX_TAGS, description="tags; default: the lane's name"
+    )
     runner: GitLabRunner | None = Field(default=None, description="create the runner at GitLab")
     token: Secret | None = Field(default=None, description="glrt- token of a runner that exists")
-    existing_secret: str | None = Field(
+    existing_secret: ObjectName | None = Field(
         default=None,
         description="Secret in the lane's namespace, keys runner-token, runner-registration-token",
     )
@@ -111,8 +142,15 @@ class GitLabLane(Lane):
     )
 
     def rules(self) -> Iterator[Rule]:
-        """One source of the token, besides the rules of every lane."""
+        """One source of the token, and no templates, besides the rules of every lane."""
         yield from super().rules()
+        for name, value in self.env.items():
+            if "{{" in value or "}}" in value:
+                yield Rule(
+                    f"env.{name}",
+                    "holds double braces, which the runner's chart would take for a template",
+                    "put a space between the braces",
+                )
         yield from exactly_one(self, "runner", "token", "existing_secret")
 
 
@@ -130,15 +168,15 @@ class GitHub(Model):
     """GitHub's side of a cluster: one ARC controller, one scale set for each lane."""
 
     url: str = Field(
-        pattern=r"^https://[^/\s]+/.+$",
+        pattern=r"^https://[^/\s]+/\S+$",
         description="repository, organisation or enterprise that owns the runners",
         examples=["https://github.com/example-org"],
     )
     app: GitHubApp | None = Field(default=None, description="credentials to put into a Secret")
-    existing_secret: str | None = Field(
+    existing_secret: ObjectName | None = Field(
         default=None, description="Secret in namespace arc-runners with the App's keys"
     )
-    lanes: dict[LaneName, GitHubLane] = Field(min_length=1)
+    lanes: dict[LaneName, GitHubLane] = Field(min_length=1, description="scale sets by name")
 
     def rules(self) -> Iterator[Rule]:
         """One source of the credentials."""
@@ -148,11 +186,13 @@ class GitHub(Model):
 class GitLab(Model):
     """GitLab's side of a cluster: one Helm release for each lane."""
 
-    url: str = Field(default="https://gitlab.com", pattern=r"^https?://[^\s]+$")
+    url: str = Field(
+        default="https://gitlab.com", pattern=r"^https?://\S+$", description="the GitLab server"
+    )
     api_token: Secret | None = Field(
         default=None, description="token (scope create_runner) that creates the lanes' runners"
     )
-    lanes: dict[LaneName, GitLabLane] = Field(min_length=1)
+    lanes: dict[LaneName, GitLabLane] = Field(min_length=1, description="runners by name")
 
     def rules(self) -> Iterator[Rule]:
         """Creating a runner needs a token of GitLab's API."""
@@ -162,4 +202,5 @@ class GitLab(Model):
                 "",
                 f"creates the runner of {', '.join(creating)}, but has no api_token",
                 "add api_token: {secret: gitlabApiToken}",
+                ("api_token",),
             )

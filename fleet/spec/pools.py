@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.catalog.ec2 import INSTANCE_TYPES, UnknownInstanceType, instance_type
 from fleet.catalog.eks import AMI_TYPES, DEAD_AMI_TYPES
-from fleet.spec.base import Cpu, Memory, Model, Rule
+from fleet.spec.base import CpuOrNone, MemoryOrNone, Model, Rule, Zone
 
 _OFFERED = tuple(
     ami.name
@@ -40,8 +41,43 @@ def _known_ami_type(value: str) -> str:
     return value
 
 
-InstanceTypeName = Annotated[str, AfterValidator(_known_instance_type)]
-AmiType = Annotated[str, AfterValidator(_known_ami_type)]
+def _label_key(value: str) -> str:
+    prefix, _, name = value.rpartition("/")
+    if not re.fullmatch(_LABEL_PART, name) or not re.fullmatch(_LABEL_PREFIX, prefix):
+        raise ValueError("is not a key of a node label; write it like example.com/team")
+    if prefix in _OURS or f".{prefix}".endswith(_KEPT):
+        raise ValueError(
+            "has a prefix that Kubernetes, EKS or this program keeps; use one of your own"
+        )
+    return value
+
+
+def _label_value(value: str) -> str:
+    if value and not re.fullmatch(_LABEL_PART, value):
+        raise ValueError(
+            "is not a value of a node label; use up to 63 letters, digits, dots, hyphens and "
+            "underscores"
+        )
+    return value
+
+
+_LABEL_PART = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+_LABEL_PREFIX = r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?"
+_OURS = ("gpu-runners", "nvidia.com")
+_KEPT = (".kubernetes.io", ".k8s.io", ".amazonaws.com")
+
+InstanceTypeName = Annotated[
+    str,
+    AfterValidator(_known_instance_type),
+    WithJsonSchema({"type": "string", "enum": list(INSTANCE_TYPES)}),
+]
+AmiType = Annotated[
+    str,
+    AfterValidator(_known_ami_type),
+    WithJsonSchema({"type": "string", "enum": list(_OFFERED)}),
+]
+LabelKey = Annotated[str, AfterValidator(_label_key)]
+LabelValue = Annotated[str, AfterValidator(_label_value)]
 
 
 class Sharing(Model):
@@ -53,16 +89,18 @@ class Sharing(Model):
 class Reserve(Model):
     """What a pool keeps free on each node for DaemonSets of your own."""
 
-    cpu: Cpu = 0
-    memory: Memory = 0
-    disk: Memory = 0
+    cpu: CpuOrNone = 0
+    memory: MemoryOrNone = 0
+    disk: MemoryOrNone = 0
 
 
 class EksPool(Model):
     """One EKS managed node group; a GPU pool when its instance types have GPUs."""
 
     instance_types: tuple[InstanceTypeName, ...] = Field(
-        min_length=1, description="EC2 instance types of equal size, in order of preference"
+        min_length=1,
+        description="EC2 instance types of equal size, in order of preference",
+        examples=[["m6i.large"]],
     )
     min_size: int = Field(default=0, ge=0, description="nodes that always run")
     max_size: int = Field(ge=1, description="nodes at most", examples=[1])
@@ -73,6 +111,7 @@ class EksPool(Model):
         default=None,
         pattern=r"^cr-[0-9a-f]{8,17}$",
         description="EC2 capacity reservation or capacity block to start the nodes in",
+        examples=["cr-0123456789abcdef0"],
     )
     ami_type: AmiType | None = Field(
         default=None,
@@ -81,7 +120,8 @@ class EksPool(Model):
     release_version: str | None = Field(
         default=None,
         pattern=r"^1\.\d\d\.\d+-\d{8}$",
-        description="AMI release, like 1.35.2-20260714; default: the one this program pins",
+        description="AMI release; default: the one this program pins",
+        examples=["1.35.8-20260923"],
     )
     disk_gib: int = Field(
         default=200, ge=20, le=16384, description="root volume (encrypted gp3), GiB"
@@ -90,7 +130,7 @@ class EksPool(Model):
         default="raid0",
         description="local NVMe disks, where the type has them: one RAID0 for images and jobs",
     )
-    zones: tuple[str, ...] | None = Field(
+    zones: tuple[Zone, ...] | None = Field(
         default=None, min_length=1, description="zones of the network to use; default: all"
     )
     sharing: Sharing | None = Field(default=None, description="GPU sharing; default: none")
@@ -99,7 +139,7 @@ class EksPool(Model):
     reserve: Reserve = Field(
         default=Reserve(), description="what to keep free on each node for your own DaemonSets"
     )
-    labels: dict[str, str] = Field(default={}, description="further node labels")
+    labels: dict[LabelKey, LabelValue] = Field(default={}, description="further node labels")
     paused: bool = Field(default=False, description="scale to zero without deleting the pool")
 
     def rules(self) -> Iterator[Rule]:
@@ -109,6 +149,7 @@ class EksPool(Model):
                 "max_size",
                 f"is {self.max_size}, below min_size ({self.min_size})",
                 "raise max_size or lower min_size",
+                ("min_size",),
             )
         kinds = [INSTANCE_TYPES[name] for name in self.instance_types]
         if len({(kind.gpu, kind.gpus) for kind in kinds}) > 1:
@@ -122,26 +163,43 @@ class EksPool(Model):
         if self.efa:
             without = [kind.name for kind in kinds if not kind.efa_interfaces]
             if without:
-                yield Rule("efa", f"is on, but {', '.join(without)} has none", "turn efa off")
+                yield Rule(
+                    "efa",
+                    f"is on, but {', '.join(without)} has none",
+                    "turn efa off",
+                    ("instance_types",),
+                )
             if self.zones is None or len(self.zones) != 1:
                 yield Rule(
                     "efa",
                     "is on without exactly one zone; its nodes share a placement group",
                     "name one zone under zones",
+                    ("zones",),
                 )
 
     def _gpu_rules(self) -> Iterator[Rule]:
-        if self.gpus and self.disk_gib < 200 and self.instance_store == "unused":
+        on_root = self.instance_store == "unused" or not all(
+            INSTANCE_TYPES[name].nvme_gb for name in self.instance_types
+        )
+        if self.gpus and self.disk_gib < 200 and on_root:
             yield Rule(
                 "disk_gib",
                 "is under 200 on a GPU pool without instance store; CUDA images fill it",
                 "use 200 or more",
+                ("instance_types", "instance_store"),
             )
         if not self.gpus and self.sharing is not None:
-            yield Rule("sharing", "is set, but the instance types have no GPU", "remove sharing")
+            yield Rule(
+                "sharing",
+                "is set, but the instance types have no GPU",
+                "remove sharing",
+                ("instance_types",),
+            )
         if self.ami_type is not None and bool(self.gpus) != AMI_TYPES[self.ami_type].gpu:
             wanted = "AL2023_x86_64_NVIDIA" if self.gpus else "AL2023_x86_64_STANDARD"
-            yield Rule("ami_type", "does not suit the instance types", f"use {wanted}")
+            yield Rule(
+                "ami_type", "does not suit the instance types", f"use {wanted}", ("instance_types",)
+            )
 
     def _capacity_rules(self) -> Iterator[Rule]:
         block = self.capacity_type == "CAPACITY_BLOCK"
@@ -150,18 +208,23 @@ class EksPool(Model):
                 "capacity_type",
                 "is CAPACITY_BLOCK without a reservation",
                 "add capacity_reservation_id: cr-…",
+                ("capacity_reservation_id",),
             )
         if self.capacity_reservation_id is None:
             return
         if self.capacity_type == "SPOT":
             yield Rule(
-                "capacity_reservation_id", "cannot be used by SPOT", "remove it or use ON_DEMAND"
+                "capacity_reservation_id",
+                "cannot be used by SPOT",
+                "remove it or use ON_DEMAND",
+                ("capacity_type",),
             )
         if self.zones is None or len(self.zones) != 1:
             yield Rule(
                 "capacity_reservation_id",
                 "is set without exactly one zone; a reservation lives in one",
                 "name its zone under zones",
+                ("zones",),
             )
 
     @property

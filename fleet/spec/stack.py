@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -22,11 +22,16 @@ ChartName = Literal[
     "aws-efa-k8s-device-plugin",
 ]
 
+Repository = Annotated[str, Field(pattern=r"^(https?|oci)://\S+$")]
+TagKey = Annotated[str, Field(min_length=1, max_length=128)]
+TagValue = Annotated[str, Field(max_length=256)]
+"""Lengths that AWS allows: https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html."""
+
 
 class Charts(Model):
     """Where charts come from, for mirrors and air-gapped sites. Versions are not set here."""
 
-    repositories: dict[ChartName, str] = Field(
+    repositories: dict[ChartName, Repository] = Field(
         default={}, description="chart repository (https://… or oci://…) by chart"
     )
     arc_version: str | None = Field(
@@ -36,6 +41,7 @@ class Charts(Model):
     )
     arc_crds: str | None = Field(
         default=None,
+        min_length=1,
         description="URL or folder that holds ARC's CRD files; default: the chart's own tag",
     )
 
@@ -59,9 +65,9 @@ class Stack(Model):
     protect: bool = Field(
         default=False, description="refuse to delete or replace networks and clusters"
     )
-    tags: dict[str, str] = Field(default={}, description="cloud tags on everything")
+    tags: dict[TagKey, TagValue] = Field(default={}, description="cloud tags on everything")
     charts: Charts = Field(default=Charts(), description="where charts come from")
-    clusters: dict[Name, Cluster] = Field(min_length=1)
+    clusters: dict[Name, Cluster] = Field(min_length=1, description="clusters by name")
 
     def rules(self) -> Iterator[Rule]:
         """Tags stay out of the name space that AWS keeps."""

@@ -46,9 +46,11 @@ class Decoded:
 
 
 def decode(struct: struct_pb2.Struct) -> Decoded:
-    """Unwraps secrets and outputs; a whole number becomes an `int`."""
+    """Unwraps secrets and outputs; a whole number becomes an `int`, keys are sorted."""
     secrets: set[Path] = set()
-    properties = {key: _plain(value, (key,), secrets) for key, value in _fields(struct).items()}
+    properties = {
+        key: _plain(value, (key,), secrets) for key, value in sorted(_fields(struct).items())
+    }
     return Decoded(properties=properties, secrets=frozenset(secrets))
 
 
@@ -93,7 +95,7 @@ def _plain_struct(fields: dict[str, struct_pb2.Value], path: Path, secrets: set[
         if signature == SECRET or ("secret" in fields and fields["secret"].bool_value):
             secrets.add(path)
         return _plain(fields["value"], path, secrets) if "value" in fields else UNKNOWN
-    return {key: _plain(value, (*path, key), secrets) for key, value in fields.items()}
+    return {key: _plain(value, (*path, key), secrets) for key, value in sorted(fields.items())}
 
 
 def _referred(fields: dict[str, struct_pb2.Value]) -> Any:

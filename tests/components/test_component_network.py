@@ -1,4 +1,4 @@
-"""The network of an EKS cluster: a VPC whose nodes have a way out, or somebody else's, untouched."""
+"""The network of an EKS cluster: a VPC whose nodes have a way out, or somebody else's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One EKS pool: a launch template that EKS accepts, a node group, and an autoscaler's view of it."""
+"""One EKS pool: a launch template that EKS accepts, a node group, the autoscaler's tags."""
 
 from __future__ import annotations
 

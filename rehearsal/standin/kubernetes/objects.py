@@ -15,7 +15,6 @@ from rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Thi
 from rehearsal.standin.kubernetes import cluster, grammar, manifest
 from rehearsal.standin.kubernetes.grammar import Problem
 from rehearsal.standin.properties import lookup, mapping, strings, text
-from rehearsal.standin.values import UNKNOWN
 
 if TYPE_CHECKING:
     from rehearsal.standin.world import World
@@ -46,7 +45,6 @@ class KubernetesObject(Kind):
             raise Invalid(*found)
         inputs = self._with_metadata(call, old)
         found = [
-            *self._identity_problems(inputs),
             *manifest.problems(inputs),
             *self._metadata_problems(inputs),
             *self.object_problems(inputs),
@@ -125,14 +123,6 @@ class KubernetesObject(Kind):
         if self.namespaced and not metadata.get("namespace"):
             metadata["namespace"] = "default"
         return {**call.inputs, "metadata": metadata}
-
-    def _identity_problems(self, inputs: Properties) -> Iterator[Problem]:
-        api_version, kind = self.token.removeprefix("kubernetes:").rsplit(":", 1)
-        api_version = api_version.removeprefix("core/")
-        for field, wanted in (("apiVersion", api_version), ("kind", kind)):
-            given = inputs.get(field)
-            if given is not UNKNOWN and given != wanted:
-                yield field, f"must be {wanted!r} for {self.token}"
 
     def _metadata_problems(self, inputs: Properties) -> Iterator[Problem]:
         name, namespace = text(inputs, "metadata.name"), text(inputs, "metadata.namespace")

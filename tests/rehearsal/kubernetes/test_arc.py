@@ -286,6 +286,15 @@ def test_a_work_volume_needs_a_storage_class(eks_lab: Lab, refused):
     assert eks_lab.scale_set(values={"containerMode": named})
 
 
+def test_a_volume_of_its_own_needs_a_storage_class_too(eks_lab: Lab, refused):
+    eks_lab.controller()
+    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast"}
+    volume = {"name": "work", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}
+    spec = {"containers": [RUNNER], "volumes": [volume]}
+    with refused("storage class 'fast' of the work volume does not exist"):
+        eks_lab.scale_set(values={"template": {"spec": spec}})
+
+
 def upgrade(lab: Lab, controller, version):
     """The definitions move first, as the controller demands."""
     for definition in lab.world.all(DEFINITION):

@@ -209,3 +209,21 @@ def test_the_flag_may_be_in_the_environment():
         f"[runners.feature_flags]\n{FLAG} = true", f'environment = ["{FLAG}=true"]'
     )
     assert list(config_problems(config)) == []
+
+
+def test_a_patch_is_a_part_of_the_pods_spec():
+    config = """
+[[runners]]
+[runners.feature_flags]
+FF_USE_ADVANCED_POD_SPEC_CONFIGURATION = true
+[[runners.kubernetes.pod_spec]]
+patch = "[1, 2]"
+"""
+    assert (
+        "must be a mapping" in dict(config_problems(config))["runners.kubernetes.pod_spec[0].patch"]
+    )
+
+
+def test_an_objection_to_the_configuration_reaches_the_release(lab: Lab):
+    inputs = values(runners={"secret": "x", "config": CONFIG.replace("image =", "imagee =")})
+    assert "imagee" in lab.invalid(RELEASE, inputs)["values.runners.config"]

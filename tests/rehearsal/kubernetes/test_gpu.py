@@ -236,3 +236,13 @@ def test_the_autoscalers_identity_comes_first(eks_lab: Lab, refused):
 def test_the_autoscalers_account_is_named_after_release_and_provider(eks_lab: Lab):
     associate(eks_lab, account="cluster-autoscaler-aws-cluster-autoscaler")
     assert eks_lab.release(autoscaler(rbac={"create": True}))
+
+
+def test_a_node_group_that_comes_after_the_plugin_is_a_fault():
+    lab = Lab(EKS_SCOPE)
+    lab.eks(SYSTEM_GROUP)
+    lab.namespace("gpu-operator", labels=PRIVILEGED)
+    lab.release(plugin())
+    group = {"clusterName": "ci", **GPU_GROUP, "labels": {}}
+    lab.put("aws:eks/nodeGroup:NodeGroup", "late", group, group)
+    assert any("lacks the label nvidia.com/gpu.present" in f for f in world_faults(lab.world))

@@ -130,6 +130,13 @@ from rehearsal.standin.kubernetes.arc_definitions import definition
             id="a key in data and binaryData",
         ),
         pytest.param(
+            CONFIG_MAP,
+            config_map(namespace="CI"),
+            "metadata.namespace",
+            "lower-case",
+            id="an upper-case namespace",
+        ),
+        pytest.param(
             PRIORITY_CLASS,
             {
                 "apiVersion": "scheduling.k8s.io/v1",
@@ -287,3 +294,12 @@ def test_an_objection_never_holds_the_value(lab: Lab):
     metadata = {"name": "x"}
     inputs = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"k": "hunter2 "}}
     assert "hunter2" not in str(lab.invalid(SECRET, inputs))
+
+
+def test_the_pods_of_a_cron_job_are_checked_too(lab: Lab):
+    inputs = cron_job()
+    template = inputs["spec"]["jobTemplate"]["spec"]["template"]
+    template["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "two"}}
+    found = lab.invalid(CRON_JOB, inputs)
+    path = "spec.jobTemplate.spec.template.spec.containers[0].resources.limits.cpu"
+    assert "is no quantity" in found[path]

@@ -1,0 +1,201 @@
+"""GitHub's side: a controller that outlives its scale sets, and one set for each lane."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_kubernetes as kubernetes
+import pytest
+
+from components.runners.arc_controller import ArcController, ArcControllerArgs
+from components.runners.arc_lane import ArcLane, ArcLaneArgs
+from tests import fleets
+from tests.engine import Registered, deploy
+
+KEY = "-----BEGIN RSA PRIVATE KEY-----"
+RELEASE = kubernetes.helm.v3.Release
+NAMESPACE = kubernetes.core.v1.Namespace
+CRDS = kubernetes.yaml.v2.ConfigGroup
+
+
+def made(
+    github: dict[str, Any] | None = None,
+    lane: dict[str, Any] | None = None,
+    *,
+    known: bool = True,
+    key: str | None = KEY,
+) -> Registered:
+    changes = {"github": {**(github or {}), "lanes": {"gpu-t4": lane or {}}}}
+    plan = fleets.cluster(changes).github
+    assert plan is not None
+
+    def program() -> None:
+        opts = fleets.providers()
+        dns = aws.eks.Addon("dns", cluster_name="ci", addon_name="coredns")
+        pool = aws.eks.Addon("pool", cluster_name="ci", addon_name="stands-for-a-pool")
+        args = ArcControllerArgs(plan=plan.controller, private_key=key, after=[dns])
+        controller = ArcController("arc", args, opts)
+        after: list[pulumi.Resource] = [*controller.ready, pool]
+        for one in plan.lanes:
+            ArcLane(f"lane-{one.name}", ArcLaneArgs(plan=one, after=after), opts)
+
+    return deploy(program, known=known)
+
+
+def test_controller_and_runners_live_apart(known: bool) -> None:
+    found = made(known=known)
+    names = {one.name: one.inputs["metadata"]["name"] for one in found.find(NAMESPACE)}
+    assert names == {"arc-namespace": "arc-systems", "arc-runners": "arc-runners"}
+    assert found.one(RELEASE, "arc-release").inputs["namespace"] == "arc-systems"
+    assert found.one(RELEASE, "lane-gpu-t4-release").inputs["namespace"] == "arc-runners"
+
+
+def test_crds_are_a_resource_of_their_own(known: bool) -> None:
+    found = made(known=known)
+    crds, controller = found.one(CRDS), found.one(RELEASE, "arc-release")
+    assert crds.remote, "the provider reads the files, not this program"
+    assert len(crds.inputs["files"]) == 4
+    for file in crds.inputs["files"]:
+        assert f"gha-runner-scale-set-{controller.inputs['version']}/" in file, (
+            "the CRDs are those of the chart's own tag"
+        )
+    assert controller.inputs["skipCrds"] is True, "Helm installs CRDs once and never again"
+    assert crds.urn in controller.depends_on
+
+
+def test_a_mirror_holds_the_crds_of_an_air_gapped_site() -> None:
+    data = fleets.stack()
+    data["charts"] = {"arc_crds": "/mirror/arc"}
+    plan = fleets.loaded(data).plan.clusters[0].github
+    assert plan is not None
+
+    def program() -> None:
+        ArcController("arc", ArcControllerArgs(plan=plan.controller), fleets.providers())
+
+    files = deploy(program).one(CRDS).inputs["files"]
+    assert all(file.startswith("/mirror/arc/actions.github.com_") for file in files)
+
+
+def test_everything_waits_for_the_cluster(known: bool) -> None:
+    found = made(known=known)
+    for one in (*found.find(NAMESPACE), *found.find(CRDS), found.one(RELEASE, "arc-release")):
+        assert found.one(aws.eks.Addon, "dns").urn in one.depends_on, one.name
+
+
+def test_crds_are_made_by_the_clusters_own_provider(known: bool) -> None:
+    found = made(known=known)
+    (reference,) = [ref for ref in found.one(CRDS).providers.values() if "kubernetes" in ref]
+    assert reference.rpartition("::")[0] == found.one("pulumi:providers:kubernetes").urn
+
+
+def test_the_app_is_a_secret_with_the_charts_keys(known: bool) -> None:
+    found = made(known=known)
+    secret = found.one(kubernetes.core.v1.Secret)
+    assert secret.inputs["stringData"] == {
+        "github_app_id": "1",
+        "github_app_installation_id": "2",
+        "github_app_private_key": KEY,
+    }, "the chart reads numbers as text"
+    assert secret.values.is_secret("stringData", "github_app_private_key")
+    assert secret.inputs["metadata"]["namespace"] == "arc-runners"
+    assert found.one(NAMESPACE, "arc-runners").urn in secret.depends_on
+
+
+def test_a_scale_set_gets_the_name_of_the_secret_only(known: bool) -> None:
+    found = made(known=known)
+    values = found.one(RELEASE, "lane-gpu-t4-release").values
+    secret = found.one(kubernetes.core.v1.Secret).inputs["metadata"]["name"]
+    assert values.data["values"]["githubConfigSecret"] == secret
+    assert not values.secret_paths
+    assert all(KEY not in text for _, text in values.texts())
+
+
+def test_somebody_elses_secret_is_used_by_name(known: bool) -> None:
+    found = made({"app": None, "existing_secret": "theirs"}, known=known, key=None)
+    assert found.find(kubernetes.core.v1.Secret) == []
+    values = found.one(RELEASE, "lane-gpu-t4-release").inputs["values"]
+    assert values["githubConfigSecret"] == "theirs"
+
+
+def test_a_scale_set_goes_before_what_clears_its_finalizers(known: bool) -> None:
+    found = made(known=known)
+    lane = found.one(RELEASE, "lane-gpu-t4-release")
+    for needed in (
+        found.one(RELEASE, "arc-release"),
+        found.one(CRDS),
+        found.one(NAMESPACE, "arc-runners"),
+        found.one(kubernetes.core.v1.Secret),
+        found.one(aws.eks.Addon, "pool"),
+    ):
+        assert needed.urn in lane.depends_on, f"{needed.name} is removed after its scale sets"
+
+
+def test_a_scale_set_is_replaced_where_arc_and_github_cannot_change_it(known: bool) -> None:
+    found = made(known=known)
+    lane = found.one(RELEASE, "lane-gpu-t4-release")
+    assert set(lane.replace_on_changes) == {
+        "version",
+        "values.scaleSetLabels",
+        "values.githubConfigUrl",
+    }
+    assert lane.delete_before_replace, "GitHub knows one set of a name"
+    for path in lane.replace_on_changes:
+        key = path.rpartition(".")[2]
+        assert key in {**lane.inputs, **lane.inputs["values"]}, f"{path} leads to nothing"
+    assert not found.one(RELEASE, "arc-release").delete_before_replace
+
+
+def test_controller_and_sets_are_of_one_version(known: bool) -> None:
+    versions = {one.inputs["version"] for one in made(known=known).find(RELEASE)}
+    assert len(versions) == 1, "a controller deletes the sets of another minor version"
+
+
+def test_the_sets_know_their_controllers_account(known: bool) -> None:
+    found = made(known=known)
+    account = found.one(RELEASE, "lane-gpu-t4-release").inputs["values"]["controllerServiceAccount"]
+    controller = found.one(RELEASE, "arc-release").inputs
+    assert account["namespace"] == controller["namespace"]
+    assert account["name"] == controller["values"]["serviceAccount"]["name"]
+
+
+@pytest.mark.parametrize("mode", ["kubernetes", "kubernetes-novolume"])
+def test_job_pods_have_a_template_before_the_first_job(mode: str, known: bool) -> None:
+    found = made(lane={"container_mode": mode}, known=known)
+    template, lane = (
+        found.one(kubernetes.core.v1.ConfigMap),
+        found.one(RELEASE, "lane-gpu-t4-release"),
+    )
+    assert template.urn in lane.depends_on
+    assert template.inputs["metadata"]["namespace"] == lane.inputs["namespace"]
+    assert found.one(NAMESPACE, "arc-runners").urn in template.depends_on
+    (text,) = template.inputs["data"].values()
+    (container,) = json.loads(text)["spec"]["containers"]
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == 1, "the GPU is the job pod's"
+    mounted = json.dumps(lane.inputs["values"]["template"])
+    assert template.inputs["metadata"]["name"] in mounted, "the runner mounts this ConfigMap"
+
+
+@pytest.mark.parametrize("mode", ["none", "dind"])
+def test_without_job_pods_there_is_no_template(mode: str, known: bool) -> None:
+    found = made(lane={"container_mode": mode}, known=known)
+    assert found.find(kubernetes.core.v1.ConfigMap) == []
+
+
+@pytest.mark.parametrize(("mode", "privileged"), [("none", False), ("dind", True)])
+def test_only_docker_in_docker_needs_a_privileged_namespace(
+    mode: str, privileged: bool, known: bool
+) -> None:
+    found = made(lane={"container_mode": mode}, known=known)
+    labels = found.one(NAMESPACE, "arc-runners").inputs["metadata"]["labels"]
+    assert ("pod-security.kubernetes.io/enforce" in labels) == privileged
+    system = found.one(NAMESPACE, "arc-namespace").inputs["metadata"]["labels"]
+    assert "pod-security.kubernetes.io/enforce" not in system
+
+
+def test_a_lane_says_what_a_workflow_writes() -> None:
+    found = made()
+    (outputs,) = found.outputs[found.one("gpu-runners:runners:ArcLane").urn]
+    assert outputs.data == {"runs_on": ["gpu-t4", "cuda"]}

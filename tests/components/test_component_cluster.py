@@ -1,0 +1,286 @@
+"""One cluster with everything on it: what comes before what, up and, in reverse, down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_gitlab as gitlab
+import pulumi_kubernetes as kubernetes
+import pytest
+
+from components.aws.pool import LiveSize
+from components.cluster import RunnerCluster, RunnerClusterArgs
+from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
+from tests import fleets
+from tests.engine import Registered, Registration, deploy
+
+ADDON = aws.eks.Addon
+GROUP = aws.eks.NodeGroup
+NAMESPACE = kubernetes.core.v1.Namespace
+RELEASE = kubernetes.helm.v3.Release
+
+EVERYTHING: dict[str, Any] = {
+    "eks": {
+        "pools": {
+            "a100": {
+                "instance_types": ["p4d.24xlarge"],
+                "max_size": 1,
+                "zones": ["us-west-2a"],
+                "efa": True,
+            }
+        }
+    },
+    "github": {
+        "lanes": {
+            "gpu-a100": {
+                "pools": ["a100"],
+                "gpus": 8,
+                "max_runners": 1,
+                "container_mode": "kubernetes-novolume",
+            }
+        }
+    },
+    "gitlab": {
+        "lanes": {
+            "a100": {"pools": ["a100"], "gpus": 1, "tags": ["a100"], "token": {"secret": "a100"}}
+        }
+    },
+}
+"""Two GPU pools, one with EFA, and on each a lane of either forge."""
+
+_SECRETS = ("githubAppKey", "gitlabApiToken", "a100")
+
+
+def made(
+    changes: dict[str, Any] | None = None,
+    *,
+    known: bool = True,
+    protect: bool = True,
+    live: dict[str, LiveSize] | None = None,
+) -> Registered:
+    data = fleets.stack(EVERYTHING if changes is None else changes)
+    data["protect"] = protect
+    (plan,) = fleets.loaded(data).plan.clusters
+
+    def program() -> None:
+        opts = pulumi.ResourceOptions(
+            providers=[aws.Provider("aws", region="us-west-2"), gitlab.Provider("gitlab")]
+        )
+        secrets = {name: pulumi.Output.secret(f"text of {name}") for name in _SECRETS}
+
+        def connect(name: str, kubeconfig: pulumi.Output[str]) -> kubernetes.Provider:
+            return kubernetes.Provider(name, kubeconfig=kubeconfig)
+
+        args = RunnerClusterArgs(plan=plan, connect=connect, secrets=secrets, live=live or {})
+        pulumi.export("kubeconfig", RunnerCluster("ci", args, opts).kubeconfig)
+
+    return deploy(program, known=known)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Registered:
+    """One cluster with everything; the tests of this module only look at it."""
+    return made()
+
+
+def routes_out(found: Registered) -> list[Registration]:
+    return [one for one in found.find(aws.ec2.Route) if "-private-" in one.name]
+
+
+def node_policies(found: Registered) -> list[Registration]:
+    every = found.find(aws.iam.RolePolicyAttachment)
+    return [one for one in every if one.name.startswith("ci-eks-node-")]
+
+
+def addons(*names: str) -> Callable[[Registered], list[Registration]]:
+    return lambda found: [one for one in found.find(ADDON) if one.inputs["addonName"] in names]
+
+
+def pools(*names: str) -> Callable[[Registered], list[Registration]]:
+    return lambda found: [found.one(GROUP, f"ci-{name}") for name in names]
+
+
+def releases(*names: str) -> Callable[[Registered], list[Registration]]:
+    return lambda found: [one for one in found.find(RELEASE) if one.inputs["name"] in names]
+
+
+def everything_inside(found: Registered) -> list[Registration]:
+    return [
+        one
+        for one in found.resources
+        if one.type.startswith("kubernetes:") and one.type != "kubernetes:yaml/v2:ConfigGroup"
+    ]
+
+
+GPU_STACK = releases("nvidia-device-plugin", "gpu-operator", "aws-efa-k8s-device-plugin")
+LANES = releases("gpu-t4", "gpu-a100", "gitlab-t4", "gitlab-a100")
+
+
+def everything_of(kind: type[pulumi.Resource]) -> Callable[[Registered], list[Registration]]:
+    return lambda found: found.find(kind)
+
+
+ORDER: list[tuple[str, Callable[..., list[Registration]], Callable[..., list[Registration]]]] = [
+    ("nodes reach the internet", everything_of(GROUP), routes_out),
+    ("nodes become Ready", everything_of(GROUP), addons(*ADDONS_BEFORE_NODES)),
+    ("nodes may join", everything_of(GROUP), node_policies),
+    ("DNS and storage run on CPU nodes", addons(*ADDONS_AFTER_NODES), pools("system")),
+    ("charts need DNS and a node", everything_inside, addons(*ADDONS_AFTER_NODES)),
+    ("charts outlive no node that runs them", everything_inside, pools("system")),
+    ("charts need a cluster to talk to", everything_inside, everything_of(aws.eks.Cluster)),
+    ("a job on a pool at zero needs the autoscaler", LANES, releases("cluster-autoscaler")),
+    ("a job needs a GPU that is advertised", LANES, GPU_STACK),
+    ("a set needs its controller", releases("gpu-t4", "gpu-a100"), releases("arc-controller")),
+    (
+        "a set needs CRDs",
+        releases("gpu-t4", "gpu-a100"),
+        everything_of(kubernetes.yaml.v2.ConfigGroup),
+    ),
+    ("T4 lanes stand on the T4 pool", releases("gpu-t4", "gitlab-t4"), pools("t4")),
+    ("A100 lanes stand on the A100 pool", releases("gpu-a100", "gitlab-a100"), pools("a100")),
+]
+
+
+@pytest.mark.parametrize(
+    ("later", "earlier"), [pair[1:] for pair in ORDER], ids=[o[0] for o in ORDER]
+)
+def test_order(
+    later: Callable[..., list[Registration]],
+    earlier: Callable[..., list[Registration]],
+    whole: Registered,
+) -> None:
+    first, second = earlier(whole), later(whole)
+    assert first, "the test looks for something that is not there"
+    assert second, "the test looks for something that is not there"
+    for one in second:
+        missing = {before.urn for before in first} - whole.before(one)
+        assert not missing, f"{one.name} does not wait for {sorted(missing)}"
+
+
+@pytest.mark.parametrize(
+    ("lane", "strangers"),
+    [(("gpu-t4", "gitlab-t4"), ("a100",)), (("gpu-a100", "gitlab-a100"), ("t4",))],
+    ids=["t4", "a100"],
+)
+def test_a_lane_does_not_wait_for_the_pools_of_others(
+    lane: tuple[str, ...], strangers: tuple[str, ...], whole: Registered
+) -> None:
+    foreign = {one.urn for one in pools(*strangers)(whole)}
+    for one in releases(*lane)(whole):
+        assert not foreign & whole.before(one), "no capacity there is no reason to have none here"
+
+
+def test_namespaces_and_secrets_outlive_what_uses_them(whole: Registered) -> None:
+    spaces = {one.inputs["metadata"]["name"]: one for one in whole.find(NAMESPACE)}
+    for one in whole.find(RELEASE):
+        space = one.inputs["namespace"]
+        if space != "kube-system":
+            assert spaces[space].urn in whole.before(one), f"{one.name} lands in {space}"
+    for secret in whole.find(kubernetes.core.v1.Secret):
+        assert spaces[secret.inputs["metadata"]["namespace"]].urn in whole.before(secret)
+        name = secret.inputs["metadata"]["name"]
+        users = [
+            one for one in whole.find(RELEASE) if name in {text for _, text in one.values.texts()}
+        ]
+        assert users, f"nobody reads {name}"
+        for one in users:
+            assert secret.urn in whole.before(one)
+
+
+def test_nothing_waits_for_itself(whole: Registered) -> None:
+    assert [one.urn for one in whole.resources if one.urn in whole.before(one)] == []
+
+
+def test_each_part_is_under_the_cluster(whole: Registered) -> None:
+    top = whole.one("gpu-runners:index:RunnerCluster")
+    parts = [one for one in whole.children(top) if not one.custom]
+    assert sorted(one.type.rpartition(":")[2] for one in parts) == [
+        "ArcController",
+        "ArcLane",
+        "ArcLane",
+        "ClusterAutoscaler",
+        "DevicePlugin",
+        "DevicePlugin",
+        "EksAddons",
+        "EksCluster",
+        "GitLabLane",
+        "GitLabLane",
+        "Network",
+        "NodeGroup",
+        "NodeGroup",
+        "NodeGroup",
+        "Operator",
+    ]
+
+
+def test_everything_inside_goes_through_the_clusters_provider(whole: Registered) -> None:
+    provider = whole.one("pulumi:providers:kubernetes")
+    assert provider.values.is_secret("kubeconfig")
+    assert whole.one(aws.eks.Cluster).urn in provider.depends_on
+    for one in everything_inside(whole):
+        assert one.provider_urn == provider.urn, one.name
+
+
+@pytest.mark.parametrize("protect", [True, False])
+def test_protection_stops_at_network_and_cluster(protect: bool, known: bool) -> None:
+    found = made({}, known=known, protect=protect)
+    network = found.one("gpu-runners:aws:Network")
+    expected = [network, *found.within(network), found.one(aws.eks.Cluster)] if protect else []
+    assert {one.urn for one in found.resources if one.protect} == {one.urn for one in expected}, (
+        "what is protected can be neither deleted nor replaced, so lanes and pools must not be"
+    )
+
+
+def test_a_pool_that_exists_is_registered_with_its_live_size() -> None:
+    live = {"t4": LiveSize(min_size=0, max_size=4, desired_size=3)}
+    found = made({}, live=live)
+    t4, system = found.one(GROUP, "ci-t4"), found.one(GROUP, "ci-system")
+    assert t4.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 10, "desiredSize": 3}
+    assert t4.ignore_changes == (), "the new maximum and the size go out together"
+    assert system.ignore_changes == ("scalingConfig.desiredSize",)
+
+
+def test_a_cluster_without_gpus_has_no_gpu_stack(known: bool) -> None:
+    lane = {"pools": ["system"], "gpus": 0, "cpu": "500m", "memory": "1Gi"}
+    found = made(
+        {
+            "eks": {"pools": {"t4": None}},
+            "github": {"lanes": {"gpu-t4": lane}},
+            "gitlab": None,
+        },
+        known=known,
+    )
+    names = {one.inputs["name"] for one in found.find(RELEASE)}
+    assert names == {"cluster-autoscaler", "arc-controller", "gpu-t4"}
+
+
+@pytest.mark.parametrize(
+    ("forge", "namespace"), [("github", "arc-runners"), ("gitlab", "gitlab-runners")]
+)
+def test_a_forge_that_is_not_used_leaves_nothing(forge: str, namespace: str, known: bool) -> None:
+    found = made({forge: None}, known=known)
+    assert namespace not in {one.inputs["metadata"]["name"] for one in found.find(NAMESPACE)}
+
+
+@pytest.mark.parametrize("privileged", [True, False])
+def test_only_privileged_jobs_need_a_privileged_namespace(privileged: bool, known: bool) -> None:
+    found = made({"gitlab": {"lanes": {"t4": {"privileged": privileged}}}}, known=known)
+    labels = found.one(NAMESPACE, "ci-gitlab-namespace").inputs["metadata"]["labels"]
+    assert ("pod-security.kubernetes.io/enforce" in labels) == privileged
+
+
+def test_each_secret_goes_where_the_plan_says(whole: Registered) -> None:
+    app = whole.one(kubernetes.core.v1.Secret, "ci-arc-github-app").inputs["stringData"]
+    assert app["github_app_private_key"] == "text of githubAppKey"
+    token = whole.one(kubernetes.core.v1.Secret, "ci-gitlab-a100-token").inputs["stringData"]
+    assert token["runner-token"] == "text of a100"
+
+
+def test_the_kubeconfig_is_secret_at_the_top(known: bool) -> None:
+    found = made({}, known=known)
+    (outputs,) = found.outputs[found.one("gpu-runners:index:RunnerCluster").urn]
+    assert outputs.is_secret("kubeconfig")
+    assert found.stack_outputs.is_secret("kubeconfig")

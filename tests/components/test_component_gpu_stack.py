@@ -1,0 +1,101 @@
+"""GPU Operator and device plugin: a namespace that admits their pods, then one awaited release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_kubernetes as kubernetes
+import pytest
+
+from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
+from components.gpu.operator import GpuOperator, GpuOperatorArgs
+from fleet.plan.releases import Release
+from tests import fleets
+from tests.engine import Registered, deploy
+
+RELEASE = kubernetes.helm.v3.Release
+NAMESPACE = kubernetes.core.v1.Namespace
+EFA = {"instance_types": ["p4d.24xlarge"], "max_size": 1, "efa": True, "zones": ["us-west-2a"]}
+
+
+def planned(chart: str, **changes: Any) -> Release:
+    stack = fleets.cluster({"eks": {"pools": {"efa": EFA}}, **changes}).gpu_stack
+    release = {
+        "gpu-operator": stack.operator,
+        "nvidia-device-plugin": stack.device_plugin,
+        "aws-efa-k8s-device-plugin": stack.efa_plugin,
+    }[chart]
+    assert release is not None
+    return release
+
+
+def made(release: Release, *, known: bool = True) -> Registered:
+    def program() -> None:
+        opts = fleets.providers()
+        dns = aws.eks.Addon("dns", cluster_name="ci", addon_name="coredns")
+        if release.chart == "gpu-operator":
+            ready = GpuOperator("gpu", GpuOperatorArgs(release=release, after=[dns]), opts).ready
+        else:
+            ready = DevicePlugin("gpu", DevicePluginArgs(release=release, after=[dns]), opts).ready
+        pulumi.export("ready", [one.urn for one in ready])
+
+    return deploy(program, known=known)
+
+
+CHARTS = pytest.mark.parametrize(
+    "chart", ["gpu-operator", "nvidia-device-plugin", "aws-efa-k8s-device-plugin"]
+)
+
+
+@CHARTS
+def test_the_namespace_admits_pods_that_mount_the_host(chart: str, known: bool) -> None:
+    found = made(planned(chart), known=known)
+    space = found.one(NAMESPACE).inputs["metadata"]
+    assert space["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
+    assert found.one(RELEASE).inputs["namespace"] == space["name"]
+
+
+@CHARTS
+def test_the_release_waits_for_namespace_and_cluster(chart: str, known: bool) -> None:
+    found = made(planned(chart), known=known)
+    needed = {found.one(NAMESPACE).urn, found.one(aws.eks.Addon).urn}
+    assert found.one(RELEASE).depends_on >= needed
+    assert found.one(aws.eks.Addon).urn in found.one(NAMESPACE).depends_on, (
+        "without DNS nothing in the cluster comes up"
+    )
+
+
+@CHARTS
+def test_the_release_is_what_the_plan_says(chart: str, known: bool) -> None:
+    release = planned(chart)
+    sent = made(release, known=known).one(RELEASE).inputs
+    assert sent["name"] == release.name, "Helm's own name would change with each replacement"
+    assert (sent["chart"], sent["version"]) == (release.chart, release.version)
+    assert sent["repositoryOpts"] == {"repo": release.repository}
+    assert sent["values"] == release.values
+
+
+@CHARTS
+def test_a_large_fleet_has_time_to_roll_and_is_not_rolled_back(chart: str, known: bool) -> None:
+    sent = made(planned(chart), known=known).one(RELEASE).inputs
+    assert sent["timeout"] >= 1800
+    assert sent["atomic"] is False, "half a GPU stack rolled back is worse than half moved on"
+    assert not sent.get("skipAwait"), "lanes start when the GPU stack stands"
+
+
+def test_on_nvidia_images_the_operator_owns_neither_driver_nor_toolkit() -> None:
+    values = made(planned("gpu-operator")).one(RELEASE).inputs["values"]
+    assert values["driver"]["enabled"] is False
+    assert values["toolkit"]["enabled"] is False, (
+        "its runtime is one that the image does not define, and nodes turn NotReady"
+    )
+    assert values["devicePlugin"]["enabled"] is False, "the stand-alone plugin advertises"
+
+
+def test_jobs_wait_for_the_release() -> None:
+    found = made(planned("nvidia-device-plugin"))
+    assert found.stack_outputs.data["ready"] == [found.one(RELEASE).urn]
+    found = made(planned("gpu-operator"))
+    assert found.stack_outputs.data["ready"] == [found.one(RELEASE).urn]

@@ -1,0 +1,82 @@
+"""How a chart is installed: awaited, under its own name, and replaced where Helm cannot change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+import pytest
+
+from components.helm import install, namespace
+from fleet.plan.releases import Release
+from tests.engine import Registration, deploy
+
+PLAIN = Release(
+    name="thing",
+    namespace="things",
+    chart="chart",
+    repository="https://charts.example.org",
+    version="1.2.3",
+    values={"gpuCount": 1, "someFlag": False, "nothing": {}},
+)
+
+
+def installed(release: Release, *, known: bool = True) -> Registration:
+    def program() -> None:
+        first = kubernetes.core.v1.Namespace("first")
+        install("thing-release", release, pulumi.ResourceOptions(protect=True), after=[first])
+
+    return deploy(program, known=known).one(kubernetes.helm.v3.Release)
+
+
+def test_values_arrive_as_they_are(known: bool) -> None:
+    values = installed(PLAIN, known=known).inputs["values"]
+    assert values == PLAIN.values
+    assert type(values["gpuCount"]) is int
+    assert not installed(PLAIN, known=known).values.secret_paths, "one secret darkens every diff"
+
+
+def test_the_callers_options_and_the_order_are_both_kept(known: bool) -> None:
+    release = installed(PLAIN, known=known)
+    assert release.protect
+    assert [urn.rpartition("::")[2] for urn in release.depends_on] == ["first"]
+
+
+def test_a_plain_release_is_changed_in_place(known: bool) -> None:
+    release = installed(PLAIN, known=known)
+    assert release.replace_on_changes == ()
+    assert not release.delete_before_replace
+
+
+def test_what_helm_cannot_change_is_removed_first_and_made_anew(known: bool) -> None:
+    paths = ("version", "values.scaleSetLabels")
+    release = installed(replace(PLAIN, replaced_on=paths), known=known)
+    assert release.replace_on_changes == paths
+    assert release.delete_before_replace, "two releases of one name cannot stand side by side"
+
+
+def test_the_removal_before_a_replacement_is_awaited(known: bool) -> None:
+    release = installed(replace(PLAIN, replaced_on=("version",)), known=known)
+    assert not release.inputs.get("skipAwait"), "without waiting nothing clears the finalizers"
+
+
+@pytest.mark.parametrize("repository", [None, "https://mirror.example.org"])
+def test_a_chart_of_a_registry_has_no_repository(repository: str | None, known: bool) -> None:
+    sent = installed(replace(PLAIN, repository=repository), known=known).inputs
+    assert sent.get("repositoryOpts") == ({"repo": repository} if repository else None)
+
+
+def test_crds_are_skipped_where_they_are_resources_of_their_own(known: bool) -> None:
+    assert installed(replace(PLAIN, skip_crds=True), known=known).inputs["skipCrds"] is True
+    assert not installed(PLAIN, known=known).inputs.get("skipCrds")
+
+
+@pytest.mark.parametrize("privileged", [True, False])
+def test_only_a_privileged_namespace_lets_pods_through(privileged: bool, known: bool) -> None:
+    def program() -> None:
+        namespace("space", "things", pulumi.ResourceOptions(), after=[], privileged=privileged)
+
+    sent = deploy(program, known=known).one(kubernetes.core.v1.Namespace).inputs["metadata"]
+    assert sent["name"] == "things"
+    assert ("pod-security.kubernetes.io/enforce" in sent["labels"]) == privileged

@@ -1,0 +1,381 @@
+"""What every component owes to whoever uses it, asked of each one that exists.
+
+Components are found by walking the package, so a new one fails here until it has a maker below.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import importlib
+import inspect
+import pkgutil
+import textwrap
+from collections.abc import Callable
+from functools import cache
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_kubernetes as kubernetes
+import pytest
+
+import components
+from components.aws.addons import EksAddons, EksAddonsArgs
+from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
+from components.aws.cluster import EksCluster, EksClusterArgs
+from components.aws.network import Network, NetworkArgs
+from components.aws.pool import NodeGroup, NodeGroupArgs
+from components.cluster import RunnerCluster, RunnerClusterArgs
+from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
+from components.gpu.operator import GpuOperator, GpuOperatorArgs
+from components.runners.arc_controller import ArcController, ArcControllerArgs
+from components.runners.arc_lane import ArcLane, ArcLaneArgs
+from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
+from fleet.catalog.charts import CHARTS
+from fleet.plan.build import ClusterPlan
+from tests import fleets
+from tests.computed import GITLAB_TOKEN
+from tests.engine import Registered, Registration, deploy
+
+SECRET = "plain-text-of-a-secret"
+SUBNETS = {"us-west-2a": "subnet-a", "us-west-2b": "subnet-b"}
+RELEASE = kubernetes.helm.v3.Release
+
+Component = type[pulumi.ComponentResource]
+Maker = Callable[[str, ClusterPlan, pulumi.ResourceOptions], pulumi.ComponentResource]
+
+
+def _network(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> Network:
+    return Network(name, NetworkArgs(plan=plan.eks.network, tags=plan.eks.tags), opts)
+
+
+def _eks_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> EksCluster:
+    return EksCluster(name, EksClusterArgs(plan=plan.eks, subnet_ids=SUBNETS, protect=True), opts)
+
+
+def _eks_addons(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> EksAddons:
+    return EksAddons(name, EksAddonsArgs(plan=plan.eks, cluster_name=plan.name, after=[]), opts)
+
+
+def _node_group(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> NodeGroup:
+    args = NodeGroupArgs(
+        plan=next(pool for pool in plan.pools if pool.efa_interfaces),
+        kubernetes_version=plan.eks.version,
+        cluster_name=plan.name,
+        cluster_security_group_id="sg-1",
+        vpc_id="vpc-1",
+        node_role_arn="arn",
+        subnet_ids=SUBNETS,
+    )
+    return NodeGroup(name, args, opts)
+
+
+def _autoscaler(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ClusterAutoscaler:
+    args = ClusterAutoscalerArgs(plan=plan.autoscaler, cluster_name=plan.name)
+    return ClusterAutoscaler(name, args, opts)
+
+
+def _device_plugin(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> DevicePlugin:
+    assert plan.gpu_stack.device_plugin is not None
+    return DevicePlugin(name, DevicePluginArgs(release=plan.gpu_stack.device_plugin), opts)
+
+
+def _operator(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> GpuOperator:
+    assert plan.gpu_stack.operator is not None
+    return GpuOperator(name, GpuOperatorArgs(release=plan.gpu_stack.operator), opts)
+
+
+def _arc_controller(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcController:
+    assert plan.github is not None
+    args = ArcControllerArgs(plan=plan.github.controller, private_key=SECRET)
+    return ArcController(name, args, opts)
+
+
+def _arc_lane(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcLane:
+    assert plan.github is not None
+    return ArcLane(name, ArcLaneArgs(plan=plan.github.lanes[0]), opts)
+
+
+def _gitlab_lane(index: int) -> Maker:
+    def make(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> GitLabLane:
+        assert plan.gitlab is not None
+        lane = plan.gitlab.lanes[index]
+        token = SECRET if lane.token_secret is not None else None
+        return GitLabLane(name, GitLabLaneArgs(plan=lane, token=token), opts)
+
+    return make
+
+
+def _runner_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> RunnerCluster:
+    def connect(called: str, kubeconfig: pulumi.Output[str]) -> kubernetes.Provider:
+        return kubernetes.Provider(called, kubeconfig=kubeconfig)
+
+    secret = pulumi.Output.from_input(SECRET)
+    secrets = dict.fromkeys(("githubAppKey", "gitlabApiToken", "givenToken"), secret)
+    return RunnerCluster(name, RunnerClusterArgs(plan=plan, connect=connect, secrets=secrets), opts)
+
+
+MAKERS: dict[str, tuple[Component, Maker]] = {
+    "Network": (Network, _network),
+    "EksCluster": (EksCluster, _eks_cluster),
+    "EksAddons": (EksAddons, _eks_addons),
+    "NodeGroup": (NodeGroup, _node_group),
+    "ClusterAutoscaler": (ClusterAutoscaler, _autoscaler),
+    "DevicePlugin": (DevicePlugin, _device_plugin),
+    "GpuOperator": (GpuOperator, _operator),
+    "ArcController": (ArcController, _arc_controller),
+    "ArcLane": (ArcLane, _arc_lane),
+    "GitLabLane, created": (GitLabLane, _gitlab_lane(0)),
+    "GitLabLane, token given": (GitLabLane, _gitlab_lane(1)),
+    "GitLabLane, existing": (GitLabLane, _gitlab_lane(2)),
+    "RunnerCluster": (RunnerCluster, _runner_cluster),
+}
+
+_EFA = {"instance_types": ["p4d.24xlarge"], "max_size": 1, "efa": True, "zones": ["us-west-2a"]}
+_LANE = {"pools": ["t4"], "gpus": 1}
+
+
+def plan_of(name: str) -> ClusterPlan:
+    return fleets.cluster(
+        {
+            "eks": {"pools": {"efa": _EFA}},
+            "github": {"lanes": {"gpu-t4": {"container_mode": "kubernetes-novolume"}}},
+            "gitlab": {
+                "lanes": {
+                    "given": {**_LANE, "token": {"secret": "givenToken"}},
+                    "existing": {**_LANE, "existing_secret": "theirs"},
+                }
+            },
+        },
+        name=name,
+    )
+
+
+def discovered() -> set[Component]:
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(components.__path__, f"{components.__name__}.")
+    ]
+    return {
+        cls
+        for module in modules
+        for _, cls in inspect.getmembers(module, inspect.isclass)
+        if issubclass(cls, pulumi.ComponentResource) and cls.__module__ == module.__name__
+    }
+
+
+def constructor(cls: Component) -> ast.FunctionDef:
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    assert isinstance(definition, ast.ClassDef)
+    return next(
+        one
+        for one in definition.body
+        if isinstance(one, ast.FunctionDef) and one.name == "__init__"
+    )
+
+
+every_class = pytest.mark.parametrize(
+    "cls", sorted(discovered(), key=lambda cls: cls.__name__), ids=lambda cls: cls.__name__
+)
+every_variant = pytest.mark.parametrize("variant", MAKERS)
+
+
+@cache
+def run(variant: str, *names: str, known: bool) -> Registered:
+    """Register one instance for each name, under explicit providers; tests only look at it."""
+    _, make = MAKERS[variant]
+
+    def program() -> None:
+        opts = fleets.providers()
+        for name in names:
+            make(name, plan_of(name), opts)
+
+    return deploy(program, known=known)
+
+
+def token_of(cls: Component) -> str:
+    first, *_ = constructor(cls).body
+    assert isinstance(first, ast.Expr)
+    assert isinstance(first.value, ast.Call)
+    assert ast.unparse(first.value.func) == "super().__init__", "the token comes first"
+    argument = first.value.args[0]
+    assert isinstance(argument, ast.Constant), "a token is a literal: grep finds it"
+    return str(argument.value)
+
+
+def top(found: Registered, variant: str, name: str = "one") -> Registration:
+    return found.one(token_of(MAKERS[variant][0]), name)
+
+
+def below(found: Registered, variant: str) -> list[Registration]:
+    inner = found.within(top(found, variant))
+    assert inner, "a component with nothing in it proves nothing"
+    return inner
+
+
+def test_every_component_has_a_maker_here() -> None:
+    assert {cls for cls, _ in MAKERS.values()} == discovered()
+
+
+@every_class
+def test_the_token_is_a_literal_that_names_the_module(cls: Component) -> None:
+    package, module, noun = token_of(cls).split(":")
+    assert package == "gpu-runners"
+    parts = cls.__module__.split(".")
+    assert module == (parts[1] if len(parts) > 2 else "index"), "the module part is our package"
+    assert cls.__name__.endswith(noun)
+
+
+@every_class
+def test_the_constructor_has_the_house_order(cls: Component) -> None:
+    body = constructor(cls).body
+    assert "super().__init__" in ast.unparse(body[0])
+    assert ast.unparse(body[1]) == "child = pulumi.ResourceOptions(parent=self)"
+    assert ast.unparse(body[-1]).startswith("self.register_outputs("), "outputs come last"
+    returns = [one for one in ast.walk(constructor(cls)) if isinstance(one, ast.Return)]
+    inner = [
+        one
+        for function in ast.walk(constructor(cls))
+        if isinstance(function, ast.FunctionDef) and function.name != "__init__"
+        for one in ast.walk(function)
+        if isinstance(one, ast.Return)
+    ]
+    assert len(returns) == len(inner), "an early return leaves outputs unregistered"
+
+
+@every_class
+def test_each_is_called_with_a_name_arguments_and_options(cls: Component) -> None:
+    arguments = constructor(cls).args
+    assert [one.arg for one in arguments.args] == ["self", "name", "args", "opts"]
+    (default,) = arguments.defaults
+    assert ast.unparse(default) == "None", "options are optional, and never looked into"
+    uses = [
+        one for one in ast.walk(constructor(cls)) if isinstance(one, ast.Name) and one.id == "opts"
+    ]
+    assert len(uses) == 1, "the caller's options go to super().__init__ and nowhere else"
+
+
+@every_variant
+def test_outputs_are_registered_exactly_once(variant: str, known: bool) -> None:
+    found = run(variant, "one", known=known)
+    for component in found.resources:
+        if not component.custom and not component.remote:
+            assert len(found.outputs.get(component.urn, [])) == 1, component.urn
+            (outputs,) = found.outputs[component.urn]
+            assert outputs.data, "a component without outputs has nothing to show in the console"
+
+
+@every_variant
+def test_children_are_parented_and_carry_its_name(variant: str, known: bool) -> None:
+    found = run(variant, "one", known=known)
+    component = top(found, variant)
+    inner = below(found, variant)
+    providers = [one for one in found.resources if one.type.startswith("pulumi:providers:")]
+    assert len(found.resources) == len([component, *inner, *providers]), (
+        "a child without a parent lands under the stack and loses provider and protection"
+    )
+    for one in inner:
+        parent = next(p for p in (component, *inner) if p.urn == one.parent)
+        assert one.name == parent.name or one.name.startswith(f"{component.name}-"), one.name
+
+
+@every_variant
+def test_providers_are_inherited(variant: str, known: bool) -> None:
+    found = run(variant, "one", known=known)
+    given = {one.urn for one in found.resources if one.type.startswith("pulumi:providers:")}
+    own = {"one-kubernetes"} if variant == "RunnerCluster" else set()
+    built = {one.name for one in found.resources if one.urn in given}
+    assert built == {"aws", "gitlab", "kubernetes"} | own, "no component builds a provider"
+    for one in below(found, variant):
+        if one.custom:
+            assert one.provider_urn in given, f"{one.urn} would use a default provider"
+        elif one.remote:
+            assert one.providers, f"{one.urn} would use a default provider"
+
+
+@every_variant
+def test_two_instances_live_side_by_side(variant: str, known: bool) -> None:
+    found = run(variant, "one", "two", known=known)
+    one, two = (found.within(top(found, variant, name)) for name in ("one", "two"))
+    assert len(one) == len(two) > 0
+    assert not {item.urn for item in one} & {item.urn for item in two}
+
+
+@every_variant
+def test_the_callers_options_stay_on_the_component(variant: str, known: bool) -> None:
+    class Elsewhere(pulumi.ComponentResource):
+        def __init__(self) -> None:
+            super().__init__("test:index:Elsewhere", "elsewhere")
+            self.register_outputs({})
+
+    _, make = MAKERS[variant]
+
+    def program() -> None:
+        given = fleets.providers()
+        before = aws.ec2.Vpc("before")
+        opts = pulumi.ResourceOptions(
+            parent=Elsewhere(),
+            providers=given.providers,
+            aliases=[pulumi.Alias(name="old")],
+            depends_on=[before],
+            ignore_changes=["tags"],
+        )
+        make("one", plan_of("one"), opts)
+
+    found = deploy(program, known=known)
+    component, before = top(found, variant), found.one(aws.ec2.Vpc, "before")
+    assert component.parent == found.one("test:index:Elsewhere").urn
+    assert component.aliases == ("old",)
+    assert before.urn in component.depends_on
+    for one in below(found, variant):
+        assert one.parent != component.parent, f"{one.name} was re-parented to the caller's parent"
+        assert one.aliases == (), f"{one.name} is aliased to a resource that never was"
+        assert before.urn not in one.depends_on, f"{one.name} took the caller's dependency"
+        assert "tags" not in one.ignore_changes
+
+
+@every_variant
+def test_no_secret_is_sent_in_the_clear(variant: str, known: bool) -> None:
+    found = run(variant, "one", known=known)
+    texts = [SECRET, GITLAB_TOKEN]
+    needles = [*texts, *(base64.b64encode(text.encode()).decode() for text in texts)]
+    sent = [(one.urn, one.values) for one in found.resources]
+    sent += [(urn, values) for urn, several in found.outputs.items() for values in several]
+    seen = 0
+    for urn, values in sent:
+        for path, text in values.texts():
+            if any(needle in text for needle in needles):
+                seen += 1
+                assert values.is_secret(*path), f"{urn} {path} holds a secret in the clear"
+    expected = {"ArcController", "GitLabLane, token given", "RunnerCluster"}
+    if known:
+        expected.add("GitLabLane, created")
+    assert (seen > 0) == (variant in expected), "the secret went nowhere: nothing was proved"
+
+
+@every_variant
+def test_secrets_stay_out_of_charts(variant: str, known: bool) -> None:
+    for release in run(variant, "one", known=known).find(RELEASE):
+        assert not release.values.secret_paths, "one secret in the values darkens every diff"
+
+
+@every_variant
+def test_every_release_is_pinned_and_named(variant: str, known: bool) -> None:
+    for release in run(variant, "one", known=known).find(RELEASE):
+        chart = CHARTS[release.inputs["chart"].rpartition("/")[2]]
+        assert release.inputs["version"] == chart.version
+        assert release.inputs["name"], "Helm's own name changes with each replacement"
+        assert release.inputs["namespace"]
+        assert release.inputs["timeout"] >= 600
+        assert not release.inputs.get("skipAwait")
+        assert not release.inputs.get("createNamespace"), "a namespace is a resource of its own"
+
+
+@every_variant
+def test_a_preview_shows_every_resource_of_the_update(variant: str) -> None:
+    update, preview = (run(variant, "one", known=known) for known in (True, False))
+    assert {one.urn for one in preview.resources} == {one.urn for one in update.resources}
+    for one in preview.resources:
+        (same,) = (other for other in update.resources if other.urn == one.urn)
+        assert set(one.inputs) == set(same.inputs), f"{one.urn} has other inputs in a preview"
+        assert one.depends_on == same.depends_on

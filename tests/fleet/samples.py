@@ -1,0 +1,177 @@
+"""Stacks as data: the shipped ones, one that holds every key, and what is said of a bad one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fleet.findings import Finding, StackFileError
+from fleet.load import Fleet, load
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = ("staging", "prod")
+GONE: Any = object()
+"""As a change: remove the key."""
+
+_EVERY_KEY = """
+protect: true
+tags: {environment: test}
+charts:
+  repositories:
+    gpu-operator: https://charts.example.com/nvidia
+    gha-runner-scale-set: oci://registry.example.com/arc
+  arc_version: 0.14.2
+  arc_crds: https://charts.example.com/arc-crds
+clusters:
+  ci:
+    eks:
+      region: us-west-2
+      version: "1.35"
+      network: {cidr: 10.0.0.0/16, zones: [us-west-2a, us-west-2b], nat: one}
+      api: {allow: [203.0.113.0/24]}
+      admins: ["arn:aws:iam::111122223333:role/platform"]
+      profile: ci
+      pools:
+        system: {instance_types: [m6i.large], min_size: 2, max_size: 4}
+        t4:
+          instance_types: [g4dn.2xlarge]
+          min_size: 0
+          max_size: 10
+          capacity_type: SPOT
+          ami_type: AL2023_x86_64_NVIDIA
+          release_version: 1.35.8-20260923
+          disk_gib: 200
+          instance_store: raid0
+          sharing: {time_slicing: 2}
+          efa: false
+          node_repair: true
+          reserve: {cpu: 100m, memory: 256Mi, disk: 1Gi}
+          labels: {example.com/team: ci}
+          paused: false
+        a100:
+          instance_types: [p4d.24xlarge]
+          max_size: 1
+          capacity_type: CAPACITY_BLOCK
+          capacity_reservation_id: cr-0123456789abcdef0
+          zones: [us-west-2a]
+          efa: true
+    gpu_stack: {advertiser: device_plugin, operator: {metrics: true}}
+    github:
+      url: https://github.com/example-org
+      app: {id: 1, installation_id: 2, private_key: {secret: githubAppKey}}
+      lanes:
+        gpu:
+          pools: [t4]
+          gpus: 1
+          cpu: 1500m
+          memory: 4Gi
+          disk: 20Gi
+          shm: 1Gi
+          image: ghcr.io/example/runner:1
+          env: {TORCH_HOME: /tmp/torch}
+          paused: false
+          min_runners: 1
+          max_runners: 4
+          group: GPUs
+          labels: [cuda]
+          container_mode: none
+        big: {pools: [a100], gpus: 8, max_runners: 1}
+    gitlab:
+      url: https://gitlab.com
+      api_token: {secret: gitlabApiToken}
+      lanes:
+        gl:
+          pools: [t4]
+          gpus: 1
+          cpu: 1
+          memory: 2Gi
+          disk: 10Gi
+          shm: 512Mi
+          image: docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04
+          env: {TORCH_HOME: /tmp/torch}
+          paused: false
+          concurrent: 4
+          tags: [gpu]
+          runner: {group_id: 42}
+          run_untagged: false
+          protected: false
+          locked: true
+          maximum_timeout: 7200
+          services: 1
+          privileged: false
+        project: {pools: [t4], gpus: 1, runner: {project_id: 7}}
+        instance: {pools: [t4], gpus: 1, runner: {instance: true}}
+        token: {pools: [t4], gpus: 1, token: {secret: runnerToken}}
+  existing:
+    eks:
+      region: eu-central-1
+      version: "1.34"
+      network:
+        vpc_id: vpc-0123456789abcdef0
+        subnet_ids: {eu-central-1a: subnet-0123456789abcdef0, eu-central-1b: subnet-0123456789abcdef1}
+      pools:
+        system: {instance_types: [m5.large], min_size: 1, max_size: 2}
+        t4: {instance_types: [g5.xlarge], max_size: 3}
+    github:
+      url: https://github.com/example-org/project
+      existing_secret: app-keys
+      lanes:
+        cpu-only: {pools: [system], cpu: 500m, memory: 1Gi, max_runners: 2}
+    gitlab:
+      lanes:
+        secret: {pools: [t4], gpus: 1, existing_secret: runner-token}
+"""
+
+
+def shipped(name: str) -> dict[str, Any]:
+    """Return a stack file of the repository as it stands."""
+    return yaml.safe_load((ROOT / f"Pulumi.{name}.yaml").read_text(encoding="utf-8"))
+
+
+def shipped_stack(name: str) -> dict[str, Any]:
+    """Return the value of `gpu-runners:stack` in it."""
+    return shipped(name)["config"]["gpu-runners:stack"]
+
+
+def every_key(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a valid stack that holds every key; `changes` are values by path, like `tags.team`."""
+    return changed(yaml.safe_load(_EVERY_KEY), changes or {})
+
+
+def changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy with other values at some paths; GONE removes what is there."""
+    data = copy.deepcopy(data)
+    for path, value in changes.items():
+        *above, last = path.split(".")
+        holder: Any = data
+        for part in above:
+            holder = holder[int(part) if isinstance(holder, list) else part]
+        key = int(last) if isinstance(holder, list) else last
+        if value is GONE:
+            del holder[key]
+        else:
+            holder[key] = copy.deepcopy(value)
+    return data
+
+
+def loaded(data: object) -> Fleet:
+    """Load a stack whose secrets are all there."""
+    return load(data, source="Pulumi.test.yaml", has_secret=lambda _name: True)
+
+
+def refused(data: object, *, has_secrets: bool = True) -> tuple[Finding, ...]:
+    """Return everything that is said of a stack that must not be deployed."""
+    with pytest.raises(StackFileError) as caught:
+        load(data, source="Pulumi.test.yaml", has_secret=lambda _name: has_secrets)
+    assert all(str(one) in str(caught.value) for one in caught.value.findings)
+    return caught.value.findings
+
+
+def told(data: object, *, has_secrets: bool = True) -> list[tuple[str, str, str]]:
+    """Return path, message and remedy of each finding."""
+    return [(one.path, one.message, one.remedy) for one in refused(data, has_secrets=has_secrets)]

@@ -1,0 +1,231 @@
+"""What a single value may be: each constraint broken once, told once, with what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fleet.samples import every_key, loaded, refused, told
+
+EKS = "clusters.ci.eks"
+T4 = f"{EKS}.pools.t4"
+GPU = "clusters.ci.github.lanes.gpu"
+GL = "clusters.ci.gitlab.lanes.gl"
+
+QUANTITY = "is not a quantity"
+FORM = "does not have the form that is wanted"
+
+# where, what is written there, what is said, and a part of the remedy
+SLIPS: list[tuple[str, Any, str, str]] = [
+    # the stack
+    ("tags", {"": "x"}, "is empty", "give it a value or remove the key"),
+    ("tags", {"t" * 129: "x"}, "has more than 128 characters", "shorten"),
+    ("tags.environment", "e" * 257, "has more than 256 characters", "shorten"),
+    ("charts.repositories", {"helm": "https://x.example"}, "is not one of", "'gpu-operator'"),
+    ("charts.repositories.gpu-operator", "charts.example.com", FORM, "(https?|oci)://"),
+    ("charts.arc_version", "1.2.3", FORM, "matches ^0"),
+    ("charts.arc_crds", "", "is empty", "remove the key"),
+    # the cluster
+    ("clusters", {}, "is empty", "write at least one"),
+    (f"{EKS}.region", "Oregon", FORM, "write it like us-west-2"),
+    (f"{EKS}.version", 1.35, "is not text", 'write it in quotes, like "1.35"'),
+    (f"{EKS}.version", 1.3, "is not text", "unquoted, 1.30 arrives as the number 1.3"),
+    (f"{EKS}.version", "1.20", "is not a Kubernetes version that this program offers", "1.36"),
+    (f"{EKS}.version", "1.35.2", "is not a Kubernetes version that this program offers", "1.35,"),
+    (f"{EKS}.network.cidr", "10.0.0.1/16", "is not an IPv4 range", "host bits zero"),
+    (f"{EKS}.network.cidr", "fd00::/16", "is not an IPv4 range", "10.1.0.0/16"),
+    (f"{EKS}.network.cidr", "10.0.0.0/15", "has a prefix that AWS", "use /16 to /20"),
+    (f"{EKS}.network.cidr", "10.0.0.0/21", "has a prefix that AWS", "use /16 to /20"),
+    (f"{EKS}.network.zones.0", "a", "is not an availability zone", "us-west-2a"),
+    (f"{EKS}.network.zones", [f"us-west-2{z}" for z in "abcdefg"], "more than 6", "remove some"),
+    (f"{EKS}.network.nat", "two", "is not one of the choices", "'one' or 'per-zone'"),
+    ("clusters.existing.eks.network.vpc_id", "vpc-1", FORM, "like vpc-0123456789abcdef0"),
+    ("clusters.existing.eks.network.subnet_ids.eu-central-1a", "a", FORM, "subnet-"),
+    (f"{EKS}.api.allow.0", "203.0.113.1/24", "is not an IPv4 range", "203.0.113.0/24"),
+    (f"{EKS}.admins.0", "platform", FORM, "arn:aws"),
+    (f"{EKS}.pools", {}, "is empty", "write at least one"),
+    # pools
+    (f"{T4}.instance_types", [], "is empty", "write at least one"),
+    (f"{T4}.instance_types.0", "g4dn.xlrge", "is not an EC2 instance type", "g4dn.xlarge"),
+    (f"{T4}.instance_types.0", "warp.9", "is not an EC2 instance type", "fleet/catalog/ec2.py"),
+    (f"{T4}.min_size", -1, "is below 0", "use 0 or more"),
+    (f"{T4}.max_size", 0, "is below 1", "use 1 or more"),
+    (f"{T4}.max_size", "10", "is not a whole number", "without quotes"),
+    (f"{T4}.max_size", 1.5, "is not a whole number", "write digits"),
+    (f"{T4}.capacity_type", "spot", "is not one of the choices", "'SPOT'"),
+    ("clusters.ci.eks.pools.a100.capacity_reservation_id", "cr-x", FORM, "cr-0123456789abcdef0"),
+    (f"{T4}.ami_type", "AL2_x86_64_GPU", "an AMI type that EKS has dropped", "AL2023_x86_64_NVIDIA"),
+    (f"{T4}.ami_type", "AL2023_X86_64_NVIDIA", "is not an AMI type", "use AL2023_x86_64_STANDARD"),
+    (f"{T4}.ami_type", "BOTTLEROCKET_x86_64_NVIDIA", "does not run", "AL2023_x86_64_NVIDIA"),
+    (f"{T4}.ami_type", "AL2023_ARM_64_NVIDIA", "does not run", "AL2023_x86_64_NVIDIA"),
+    (f"{T4}.release_version", "v20260923", FORM, "like 1.35.8-20260923"),
+    (f"{T4}.disk_gib", 19, "is below 20", "use 20 or more"),
+    (f"{T4}.disk_gib", 16385, "is above 16384", "use 16384 or less"),
+    (f"{T4}.instance_store", "raid1", "is not one of the choices", "'raid0' or 'unused'"),
+    (f"{T4}.zones", [], "is empty", "write at least one"),
+    (f"{T4}.zones", ["a"], "is not an availability zone", "us-west-2a"),
+    (f"{T4}.sharing.time_slicing", 1, "is below 2", "use 2 or more"),
+    (f"{T4}.sharing.time_slicing", 49, "is above 48", "use 48 or less"),
+    (f"{T4}.efa", "yes", "is not true or false", "without quotes"),
+    (f"{T4}.reserve.cpu", "1 core", QUANTITY, '"500m" or 2'),
+    (f"{T4}.reserve.memory", "1 GB", QUANTITY, "8Gi"),
+    (f"{T4}.reserve.disk", 1000, "is less than 1Mi", "add a unit, for example 8Gi"),
+    (f"{T4}.labels", {"a b": "x"}, "is not a key of a node label", "example.com/team"),
+    (f"{T4}.labels", {"gpu-runners/pool": "x"}, "has a prefix that", "use one of your own"),
+    (f"{T4}.labels", {"nvidia.com/gpu.present": "x"}, "has a prefix", "use one of your own"),
+    (f"{T4}.labels", {"node.kubernetes.io/x": "x"}, "has a prefix", "use one of your own"),
+    (f"{T4}.labels", {"eks.amazonaws.com/x": "x"}, "has a prefix", "use one of your own"),
+    (f"{T4}.labels", {"team": "a b"}, "is not a value of a node label", "up to 63"),
+    # the GPU stack
+    ("clusters.ci.gpu_stack.advertiser", "both", "is not one of", "'device_plugin' or 'operator'"),
+    # lanes
+    (f"{GPU}.pools", [], "is empty", "write at least one"),
+    (f"{GPU}.pools", ["T4"], "is not a usable name", "lower-case"),
+    (f"{GPU}.gpus", -1, "is below 0", "use 0 or more"),
+    (f"{GPU}.cpu", "two", QUANTITY, '"500m" or 2'),
+    (f"{GPU}.cpu", 1.5, QUANTITY, '"500m" or 2'),
+    (f"{GPU}.cpu", True, QUANTITY, '"500m" or 2'),
+    (f"{GPU}.cpu", -1, QUANTITY, '"500m" or 2'),
+    (f"{GPU}.cpu", 0, "is nothing", "remove the key for the default"),
+    (f"{GPU}.memory", 16, "is less than 1Mi", "add a unit, for example 8Gi"),
+    (f"{GPU}.memory", "16gb", QUANTITY, "8Gi"),
+    (f"{GPU}.memory", "0", "is nothing", "remove the key for the default"),
+    (f"{GPU}.disk", "1000k", "is less than 1Mi", "add a unit"),
+    (f"{GPU}.shm", 0, "is nothing", "remove the key for the default"),
+    (f"{GPU}.image", "two words", FORM, "matches"),
+    (f"{GPU}.env", {"A-B": "x"}, FORM, "[A-Za-z_]"),
+    (f"{GPU}.min_runners", -1, "is below 0", "use 0 or more"),
+    (f"{GPU}.max_runners", 0, "is below 1", "use 1 or more"),
+    (f"{GPU}.group", "", "is empty", "remove the key"),
+    (f"{GPU}.labels.0", "", "is empty", "give it a value"),
+    (f"{GPU}.labels.0", "l" * 256, "has more than 255 characters", "shorten"),
+    (f"{GPU}.container_mode", "docker", "is not one of the choices", "'kubernetes-novolume'"),
+    # GitHub
+    ("clusters.ci.github.url", "https://github.com", FORM, "like https://github.com/example-org"),
+    ("clusters.ci.github.url", "http://github.com/example-org", FORM, "like https://"),
+    ("clusters.ci.github.app.id", 0, "is below 1", "use 1 or more"),
+    ("clusters.ci.github.app.installation_id", "2", "is not a whole number", "without quotes"),
+    (
+        "clusters.ci.github.app.private_key",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "holds a value; a secret never stands in the stack file",
+        "`pulumi config set --secret gpu-runners:name`",
+    ),
+    ("clusters.ci.github.app.private_key.secret", "a key", "is not a name of a Pulumi", "key only"),
+    ("clusters.existing.github.existing_secret", "App Keys", FORM, "[a-z0-9]"),
+    ("clusters.existing.github.existing_secret", "a" * 254, "more than 253", "shorten"),
+    ("clusters.ci.github.lanes", {}, "is empty", "write at least one"),
+    # GitLab
+    ("clusters.ci.gitlab.url", "gitlab.com", FORM, "https?://"),
+    ("clusters.ci.gitlab.api_token", "glpat-0123456789", "holds a value", "api_token: {secret:"),
+    ("clusters.ci.gitlab.api_token.secret", "glpat-0123456789", "is not a name of a", "key only"),
+    ("clusters.ci.gitlab.lanes.token.token", "glrt-0123456789", "holds a value", "token: {secret:"),
+    ("clusters.ci.gitlab.lanes", {}, "is empty", "write at least one"),
+    (f"{GL}.concurrent", 0, "is below 1", "use 1 or more"),
+    (f"{GL}.tags.0", "", "is empty", "give it a value"),
+    (f"{GL}.tags", [f"t{n}" for n in range(51)], "has more than 50 entries", "remove some"),
+    (f"{GL}.runner.group_id", 0, "is below 1", "use 1 or more"),
+    ("clusters.ci.gitlab.lanes.project.runner.project_id", 0, "is below 1", "use 1 or more"),
+    ("clusters.ci.gitlab.lanes.instance.runner.instance", False, "is not one of", "use True"),
+    ("clusters.existing.gitlab.lanes.secret.existing_secret", "", FORM, "[a-z0-9]"),
+    (f"{GL}.maximum_timeout", 599, "is below 600", "use 600 or more"),
+    (f"{GL}.services", -1, "is below 0", "use 0 or more"),
+    (f"{GL}.services", 9, "is above 8", "use 8 or less"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message", "remedy"), SLIPS, ids=lambda part: str(part)[:40])
+def test_one_slip_is_told_once_with_its_place_and_what_to_write_instead(
+    path: str, value: Any, message: str, remedy: str
+) -> None:
+    (finding,) = refused(every_key({path: value}))
+    # What is wrong with one item, or one key of a map, is told at that item.
+    assert finding.path.replace("[", ".").replace("]", "").startswith(path)
+    assert message in finding.message
+    assert remedy in finding.remedy
+    assert finding.severity == "error"
+
+
+@pytest.mark.parametrize(
+    ("place", "limit"),
+    [
+        ("clusters", 36),
+        ("clusters.ci.eks.pools", 36),
+        ("clusters.ci.github.lanes", 45),
+        ("clusters.ci.gitlab.lanes", 45),
+    ],
+)
+def test_a_name_may_not_be_longer_than_what_is_made_of_it_allows(place: str, limit: int) -> None:
+    body = every_key()
+    for part in place.split("."):
+        body = body[part]
+    entry = body[next(iter(body))]
+    long = "n" * (limit + 1)
+    ((path, message, remedy),) = told(every_key({f"{place}.{long}": entry}))
+    assert path == f"{place}.{long}"
+    assert message == f"is a name of {limit + 1} characters"
+    assert remedy == f"shorten it to {limit} or fewer"
+    if "lanes" in place:
+        loaded(every_key({f"{place}.{'n' * limit}": entry}))
+
+
+@pytest.mark.parametrize("name", ["T4", "4t", "-t4", "t4-", "t_4", "t.4"[:1] + " 4", "täst"])
+def test_a_name_is_what_kubernetes_and_aws_take(name: str) -> None:
+    pool = {"instance_types": ["g4dn.xlarge"], "max_size": 1}
+    ((path, message, remedy),) = told(every_key({f"clusters.ci.eks.pools.{name}": pool}))
+    assert path == f"clusters.ci.eks.pools.{name}"
+    assert message == "is not a usable name"
+    assert "start with a letter" in remedy
+
+
+@pytest.mark.parametrize("value", [None, 3, "text", [], [{}]])
+def test_what_is_no_map_is_no_stack(value: Any) -> None:
+    ((path, message, remedy),) = told(value)
+    assert (path, message) == ("", "is not a map")
+    assert "clusters:" in remedy
+    assert "(the whole stack): is not a map" in str(refused(value)[0])
+
+
+def test_an_empty_stack_lacks_its_clusters() -> None:
+    assert told({}) == [("clusters", "is missing", "add clusters: clusters by name")]
+
+
+def test_a_file_of_hundreds_of_levels_is_refused_and_not_followed() -> None:
+    deep: Any = "end"
+    for _ in range(300):
+        deep = {"a": deep}
+    ((_, message, remedy),) = told({"clusters": deep})
+    assert message == "is nested too deeply"
+    assert remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "cpu_m"), [("500m", 500), ("1.5", 1500), (2, 2000), ("2", 2000), ("100u", 1)]
+)
+def test_cpu_is_written_as_kubernetes_does_and_held_in_millicores(text: Any, cpu_m: int) -> None:
+    github = loaded(every_key({f"{GPU}.cpu": text})).stack.clusters["ci"].github
+    assert github is not None
+    assert github.lanes["gpu"].cpu == cpu_m
+
+
+@pytest.mark.parametrize(
+    ("text", "mib"), [("8Gi", 8192), ("512Mi", 512), ("1G", 953), (2**30, 1024), ("1e9", 953)]
+)
+def test_memory_is_written_as_kubernetes_does_and_held_in_mib(text: Any, mib: int) -> None:
+    github = loaded(every_key({f"{GPU}.memory": text})).stack.clusters["ci"].github
+    assert github is not None
+    assert github.lanes["gpu"].memory == mib
+
+
+def test_a_reserve_may_be_nothing() -> None:
+    eks = loaded(every_key({f"{T4}.reserve": {"cpu": 0, "memory": "0"}})).stack.clusters["ci"].eks
+    assert eks is not None
+    assert (eks.pools["t4"].reserve.cpu, eks.pools["t4"].reserve.memory) == (0, 0)
+
+
+@pytest.mark.parametrize("key", ["team", "example.com/team", "a.b-c_D/x.y_Z-1"])
+def test_a_pool_may_have_labels_of_its_own(key: str) -> None:
+    eks = loaded(every_key({f"{T4}.labels": {key: "ci.1"}})).stack.clusters["ci"].eks
+    assert eks is not None
+    assert eks.pools["t4"].labels == {key: "ci.1"}
