@@ -3,6 +3,7 @@
 The order is the point. Up: network, control plane, node add-ons, CPU nodes, other add-ons,
 autoscaler and GPU nodes, GPU stack, controllers, lanes. Down is the reverse, so that a scale set
 goes before the controller that clears its finalizers, and a release before the nodes that run it.
+A cloud's components are imported only for a cluster of that cloud: its SDK takes seconds to load.
 """
 
 from __future__ import annotations
@@ -11,21 +12,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pulumi
-import pulumi_kubernetes as kubernetes
 
-from components.aws.addons import EksAddons, EksAddonsArgs
-from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
-from components.aws.cluster import EksCluster, EksClusterArgs
-from components.aws.network import Network, NetworkArgs
-from components.aws.pool import LiveSize, NodeGroup, NodeGroupArgs
 from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
+from components.gpu.host_devices import HostDevices, HostDevicesArgs
 from components.gpu.operator import GpuOperator, GpuOperatorArgs
 from components.helm import namespace
+from components.platform import Connect, LiveSize, Platform
 from components.runners.arc_controller import ArcController, ArcControllerArgs
 from components.runners.arc_lane import ArcLane, ArcLaneArgs
 from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
 from fleet.plan.build import ClusterPlan
-from fleet.plan.nodes import Pool
+from fleet.plan.eks import EksPlan
+from fleet.plan.existing import ExistingPlan
+from fleet.plan.oke import OkePlan
 from fleet.plan.shares import Job
 from fleet.plan.words import Namespaces
 
@@ -35,18 +34,19 @@ class RunnerClusterArgs:
     """The plan, the secrets that it names, and how to reach a cluster that is being made."""
 
     plan: ClusterPlan
-    connect: Callable[[str, pulumi.Output[str]], kubernetes.Provider]
-    """Builds the Kubernetes provider from a name and a kubeconfig."""
+    connect: Connect
     secrets: Mapping[str, pulumi.Output[str]] = field(repr=False)
     live: Mapping[str, LiveSize] = field(default_factory=dict[str, LiveSize])
     """Size of the pools that exist already, by pool."""
+    images: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Node image of each pool that names none, where the cloud wants one named."""
 
 
 class RunnerCluster(pulumi.ComponentResource):
-    """Network, EKS cluster, pools, add-ons, autoscaler, GPU stack, GitHub lanes, GitLab lanes."""
+    """A cluster of any kind with its pools, GPU stack, GitHub lanes and GitLab lanes."""
 
-    kubeconfig: pulumi.Output[str]
-    """Kubeconfig (JSON) with an exec plugin."""
+    kubeconfig: pulumi.Output[str] | None
+    """Kubeconfig with an exec plugin; None of a cluster that somebody else made."""
 
     def __init__(
         self, name: str, args: RunnerClusterArgs, opts: pulumi.ResourceOptions | None = None
@@ -54,70 +54,53 @@ class RunnerCluster(pulumi.ComponentResource):
         super().__init__("gpu-runners:index:RunnerCluster", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         plan = args.plan
-        network = Network(
-            f"{name}-network",
-            NetworkArgs(plan=plan.eks.network, tags=plan.eks.tags),
-            pulumi.ResourceOptions(parent=self, protect=plan.protect or None),
-        )
-        control = EksCluster(
-            f"{name}-eks",
-            EksClusterArgs(
-                plan=plan.eks, subnet_ids=network.private_subnet_ids, protect=plan.protect
-            ),
-            child,
-        )
-        self.kubeconfig = control.kubeconfig
-        after_network: list[pulumi.Resource] = [*network.ready, *control.ready_for_nodes]
-
-        def node_group(pool: Pool) -> NodeGroup:
-            return NodeGroup(
-                pool.logical_name,
-                NodeGroupArgs(
-                    plan=pool,
-                    kubernetes_version=plan.eks.version,
-                    cluster_name=control.cluster.name,
-                    cluster_security_group_id=control.cluster.vpc_config.cluster_security_group_id,
-                    vpc_id=network.vpc_id,
-                    node_role_arn=control.node_role_arn,
-                    subnet_ids=network.private_subnet_ids,
-                    live=args.live.get(pool.name),
-                    tags=plan.eks.tags,
-                    after=after_network,
-                ),
-                child,
-            )
-
-        groups = {pool.name: node_group(pool) for pool in plan.eks.system_pools}
-        after_nodes: list[pulumi.Resource] = [group.node_group for group in groups.values()]
-        addons = EksAddons(
-            f"{name}-addons",
-            EksAddonsArgs(plan=plan.eks, cluster_name=control.cluster.name, after=after_nodes),
-            child,
-        )
-        inside = pulumi.ResourceOptions(
-            parent=self, providers=[args.connect(f"{name}-kubernetes", control.kubeconfig)]
-        )
-        base = [*after_nodes, *addons.ready]
-        autoscaler = ClusterAutoscaler(
-            f"{name}-autoscaler",
-            ClusterAutoscalerArgs(
-                plan=plan.autoscaler,
-                cluster_name=control.cluster.name,
-                tags=plan.eks.tags,
-                after=base,
-            ),
-            inside,
-        )
-        groups |= {pool.name: node_group(pool) for pool in plan.eks.gpu_pools}
-        gpu_stack = _gpu_stack(name, plan, base, inside)
+        platform = _platform(name, args, child)
+        self.kubeconfig = platform.kubeconfig
+        gpu_stack = _gpu_stack(name, plan, platform.base, platform.inside)
+        namespaces: list[pulumi.Resource] = [
+            namespace(f"{name}-jobs-{space}", space, platform.inside, after=platform.base)
+            for space in plan.job_namespaces
+        ]
 
         def before(job: Job) -> list[pulumi.Resource]:
-            pools = [groups[pool].node_group for pool in job.pools]
-            return [*autoscaler.ready, *gpu_stack, *pools]
+            pools = [platform.pools[pool] for pool in job.pools if pool in platform.pools]
+            return [*platform.ready, *gpu_stack, *namespaces, *pools]
 
-        _github(name, args, base, before, inside)
-        _gitlab(name, args, base, before, inside)
-        self.register_outputs({"kubeconfig": self.kubeconfig})
+        _github(name, args, platform.base, before, platform.inside)
+        _gitlab(name, args, platform.base, before, platform.inside)
+        self.register_outputs({} if self.kubeconfig is None else {"kubeconfig": self.kubeconfig})
+
+
+def _platform(name: str, args: RunnerClusterArgs, child: pulumi.ResourceOptions) -> Platform:
+    plan = args.plan
+    match plan.platform:
+        case EksPlan():
+            from components.aws.platform import eks_platform  # noqa: PLC0415 -- see above
+
+            return eks_platform(
+                name,
+                plan.platform,
+                autoscaler=plan.autoscaler,
+                protect=plan.protect,
+                connect=args.connect,
+                live=args.live,
+                child=child,
+            )
+        case OkePlan():
+            from components.oci.platform import oke_platform  # noqa: PLC0415 -- see above
+
+            return oke_platform(
+                name,
+                plan.platform,
+                protect=plan.protect,
+                connect=args.connect,
+                live=args.live,
+                images=args.images,
+                child=child,
+            )
+        case ExistingPlan():
+            # The component was given the provider of the cluster, and its children inherit it.
+            return Platform(kubeconfig=None, inside=child, base=[], ready=[], pools={})
 
 
 def _gpu_stack(
@@ -134,13 +117,13 @@ def _gpu_stack(
             DevicePluginArgs(release=stack.device_plugin, after=after),
             inside,
         ).ready
-    if stack.efa_plugin is not None:
-        ready += DevicePlugin(
-            f"{name}-efa-plugin", DevicePluginArgs(release=stack.efa_plugin, after=after), inside
-        ).ready
     if stack.operator is not None:
         ready += GpuOperator(
             f"{name}-gpu-operator", GpuOperatorArgs(release=stack.operator, after=after), inside
+        ).ready
+    if plan.host_devices is not None:
+        ready += HostDevices(
+            f"{name}-devices", HostDevicesArgs(plan=plan.host_devices, after=after), inside
         ).ready
     return ready
 

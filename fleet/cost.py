@@ -1,14 +1,14 @@
 """What the nodes of a pool cost when all idle and when all full.
 
-Units: USD a month of 730 hours, on demand, Linux, at the prices of `fleet.catalog.ec2`. Spot and
-capacity blocks cost less or otherwise; disks, traffic, NAT and the control plane are extra.
+Units: USD a month of 730 hours, on demand, Linux, at the prices of the catalog. Spot, preemptible
+nodes and capacity blocks cost less or otherwise, and nodes of somebody else nothing here; disks,
+traffic, NAT and the control plane are extra.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fleet.catalog.ec2 import instance_type
 from fleet.plan.nodes import Pool
 
 HOURS_PER_MONTH = 730
@@ -29,8 +29,8 @@ NOTHING = MonthlyCost(floor=0, ceiling=0)
 
 
 def monthly_cost(pool: Pool) -> MonthlyCost:
-    """Cost of one pool, at the price of its dearest instance type."""
-    hourly = max(instance_type(name).usd_per_hour for name in pool.instance_types)
+    """Cost of one pool, at the price of its dearest kind of node."""
+    hourly = max(node.usd_per_hour or 0 for node in pool.nodes)
     return MonthlyCost(
         floor=pool.min_size * hourly * HOURS_PER_MONTH,
         ceiling=pool.max_size * hourly * HOURS_PER_MONTH,

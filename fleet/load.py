@@ -13,7 +13,7 @@ from fleet.findings import Finding, StackFileError, errors
 from fleet.plan.build import Plan, build
 from fleet.plan.secrets import missing_secrets
 from fleet.spec.load import parse
-from fleet.spec.stack import Stack
+from fleet.spec.stack import KINDS, Stack
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,10 +54,14 @@ def _declared_pools(data: object) -> dict[str, set[str]]:
     A cluster that names no pools is absent: that is told where they should be.
     """
     return {
-        str(cluster): set(pools)
+        str(cluster): pools
         for cluster, body in _map(_map(data).get("clusters")).items()
-        if (pools := _map(_map(_map(body).get("eks")).get("pools")))
+        if (pools := {str(name) for kind in KINDS for name in _pools(body, kind)})
     }
+
+
+def _pools(cluster: object, kind: str) -> Mapping[str, Any]:
+    return _map(_map(_map(cluster).get(kind)).get("pools"))
 
 
 def _map(value: object) -> Mapping[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from fleet.findings import StackFileError
 from fleet.load import load
 from fleet.plan.secrets import ExternalSecret
@@ -22,12 +24,37 @@ def report(file: StackFile) -> str:
     return markdown(fleet.plan, fleet.warnings)
 
 
-def external_secrets(file: StackFile) -> list[ExternalSecret]:
-    """The Kubernetes Secrets that the stack names and somebody else makes; none of a bad file."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class External:
+    """What the stack's clusters hold that somebody else puts there."""
+
+    secrets: tuple[ExternalSecret, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    runtime_classes: tuple[str, ...] = ()
+
+
+def external(file: StackFile) -> External:
+    """What the stack names and somebody else makes; nothing of a bad file."""
     if file.stack is None:
-        return []
+        return External()
     try:
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError:
-        return []
-    return [secret for cluster in fleet.plan.clusters for secret in cluster.external_secrets()]
+        return External()
+    clusters = fleet.plan.clusters
+    return External(
+        secrets=tuple(secret for cluster in clusters for secret in cluster.external_secrets()),
+        namespaces=tuple(
+            name
+            for cluster in clusters
+            for access in cluster.accesses()
+            for name in access.namespaces
+            if name not in access.made_namespaces
+        ),
+        runtime_classes=tuple(
+            pool.runtime_class
+            for cluster in clusters
+            for pool in cluster.pools
+            if pool.runtime_class is not None
+        ),
+    )

@@ -22,7 +22,8 @@ from rehearsal.result import Result
 from rehearsal.stackfile import StackFile
 from rehearsal.standin.faults import Fault, Faults
 from rehearsal.standin.kubernetes import world_faults
-from rehearsal.standin.kubernetes.cluster import OUTSIDE, assume_secret
+from rehearsal.standin.kubernetes.cluster import NAMESPACE, OUTSIDE, assume_named, assume_secret
+from rehearsal.standin.kubernetes.pods import RUNTIME_CLASS
 from rehearsal.standin.packages import PACKAGES
 from rehearsal.standin.server import Package, Server
 from rehearsal.standin.world import World
@@ -63,8 +64,13 @@ def rehearse(
     _say(out, f"  pulumi {taken.version}: {taken.why}")
     injected = Faults(*faults)
     world = World()
-    for secret in (secret for file in files for secret in checks.external_secrets(file)):
-        assume_secret(world, secret.namespace, secret.name, secret.keys)
+    for there in map(checks.external, files):
+        for secret in there.secrets:
+            assume_secret(world, secret.namespace, secret.name, secret.keys)
+        for space in there.namespaces:
+            assume_named(world, NAMESPACE, space)
+        for runtime_class in there.runtime_classes:
+            assume_named(world, RUNTIME_CLASS, runtime_class)
     with (
         workspace.clean_surroundings(),
         _serving(packages, world, injected) as servers,

@@ -8,10 +8,14 @@ import pulumi
 
 from components.cluster import RunnerCluster, RunnerClusterArgs
 from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.catalog.oke import GPU_IMAGE_DRIVER
 from fleet.plan.build import ClusterPlan
-from stacks.live import live_sizes
+from fleet.plan.eks import EksPlan
+from fleet.plan.existing import ExistingPlan
+from fleet.plan.oke import OkePlan
+from stacks.live import live_sizes, newest_images
 from stacks.load import Loaded
-from stacks.providers import aws_provider, gitlab_provider, kubernetes_provider
+from stacks.providers import cloud_provider, gitlab_provider, kubernetes_provider
 
 
 def deploy(loaded: Loaded) -> dict[str, RunnerCluster]:
@@ -20,8 +24,8 @@ def deploy(loaded: Loaded) -> dict[str, RunnerCluster]:
 
 
 def _cluster(plan: ClusterPlan, loaded: Loaded) -> RunnerCluster:
-    aws = aws_provider(plan.eks)
-    providers: list[pulumi.ProviderResource] = [aws]
+    cloud = cloud_provider(plan.platform)
+    providers: list[pulumi.ProviderResource] = [cloud]
     if plan.gitlab is not None and plan.gitlab.api_token is not None:
         providers.append(
             gitlab_provider(plan.name, plan.gitlab, loaded.secrets[plan.gitlab.api_token])
@@ -32,7 +36,8 @@ def _cluster(plan: ClusterPlan, loaded: Loaded) -> RunnerCluster:
             plan=plan,
             connect=kubernetes_provider,
             secrets=loaded.secrets,
-            live=live_sizes(plan.eks, aws),
+            live=live_sizes(plan.platform, cloud),
+            images=newest_images(plan.platform, cloud),
         ),
         pulumi.ResourceOptions(providers=providers),
     )
@@ -40,7 +45,14 @@ def _cluster(plan: ClusterPlan, loaded: Loaded) -> RunnerCluster:
 
 def export(loaded: Loaded, clusters: dict[str, RunnerCluster]) -> None:
     """Stack outputs: how to reach each cluster, what to write in a job, what is installed."""
-    pulumi.export("kubeconfigs", {name: cluster.kubeconfig for name, cluster in clusters.items()})
+    pulumi.export(
+        "kubeconfigs",
+        {
+            name: cluster.kubeconfig
+            for name, cluster in clusters.items()
+            if cluster.kubeconfig is not None
+        },
+    )
     pulumi.export("lanes", {plan.name: _lanes(plan) for plan in loaded.fleet.plan.clusters})
     pulumi.export("versions", {plan.name: _versions(plan) for plan in loaded.fleet.plan.clusters})
 
@@ -55,17 +67,31 @@ def _lanes(plan: ClusterPlan) -> dict[str, Any]:
 
 
 def _versions(plan: ClusterPlan) -> dict[str, Any]:
-    releases = [plan.autoscaler.release]
+    releases = [plan.autoscaler.release] if plan.autoscaler is not None else []
     stack = plan.gpu_stack
-    releases += [one for one in (stack.device_plugin, stack.operator, stack.efa_plugin) if one]
+    releases += [one for one in (stack.device_plugin, stack.operator) if one is not None]
+    if isinstance(plan.platform, EksPlan) and plan.platform.efa_plugin is not None:
+        releases.append(plan.platform.efa_plugin)
     if plan.github is not None:
         releases += [plan.github.controller.release, *(lane.release for lane in plan.github.lanes)]
     if plan.gitlab is not None:
         releases += [lane.release for lane in plan.gitlab.lanes]
     return {
-        "kubernetes": plan.eks.version,
+        **_platform_versions(plan),
         "charts": {one.chart.rpartition("/")[2]: one.version for one in releases},
-        "ami_releases": {pool.name: pool.release_version for pool in plan.pools},
         "gpus": {pool.name: pool.gpu for pool in plan.pools if pool.gpu is not None},
-        "nvidia_driver_at_least": KUBERNETES_VERSIONS[plan.eks.version].nvidia_driver,
     }
+
+
+def _platform_versions(plan: ClusterPlan) -> dict[str, Any]:
+    match plan.platform:
+        case EksPlan(version=version, pools=pools):
+            return {
+                "kubernetes": version,
+                "ami_releases": {pool.name: pool.release_version for pool in pools},
+                "nvidia_driver_at_least": KUBERNETES_VERSIONS[version].nvidia_driver,
+            }
+        case OkePlan(version=version):
+            return {"kubernetes": version, "nvidia_driver_at_least": GPU_IMAGE_DRIVER}
+        case ExistingPlan(drivers=drivers):
+            return {"nvidia_drivers": drivers}

@@ -1,21 +1,78 @@
-"""What exists already and decides how a change must be made: the sizes of the pools."""
+"""What exists already and decides how a change must be made: the sizes of the pools.
+
+Also what a cloud names only in a list that moves with time: the newest node images.
+"""
 
 from __future__ import annotations
 
 import pulumi
-import pulumi_aws as aws
 
-from components.aws.pool import LiveSize
+from components.platform import LiveSize
+from fleet.catalog.oke import NodeImage, newest_gpu_image, newest_image
 from fleet.plan import words
+from fleet.plan.build import PlatformPlan
 from fleet.plan.eks import EksPlan
+from fleet.plan.existing import ExistingPlan
+from fleet.plan.oke import OkePlan
 
 
-def live_sizes(plan: EksPlan, provider: aws.Provider) -> dict[str, LiveSize]:
-    """Size of each pool's Auto Scaling group as it is now; a pool that is not there is absent.
+def live_sizes(plan: PlatformPlan, provider: pulumi.ProviderResource) -> dict[str, LiveSize]:
+    """Size of each pool as it is now; a pool that is not there is absent.
 
     Read at once and not as an Output: whether a pool's size is ignored must be known when it is
     registered (see `components.aws.pool.desired_size`).
     """
+    match plan:
+        case EksPlan():
+            return _auto_scaling_groups(plan, provider)
+        case OkePlan():
+            return _node_pools(plan, provider)
+        case ExistingPlan():
+            return {}
+
+
+def newest_images(plan: PlatformPlan, provider: pulumi.ProviderResource) -> dict[str, str]:
+    """Newest node image of each OKE pool that pins none, by pool.
+
+    Raises fleet.catalog.oke.NoNodeImage where OKE offers none for the cluster's version.
+    """
+    if not isinstance(plan, OkePlan) or all(pool.image_id for pool in plan.pools):
+        return {}
+    import pulumi_oci as oci  # noqa: PLC0415 -- only for a cluster of this cloud
+
+    offered = oci.containerengine.get_node_pool_option(
+        node_pool_option_id="all",
+        compartment_id=plan.compartment_id,
+        node_pool_k8s_version=plan.version,
+        opts=pulumi.InvokeOptions(provider=provider),
+    )
+    images = [NodeImage(name=one.source_name, ocid=one.image_id) for one in offered.sources]
+    return {
+        pool.name: (newest_gpu_image if pool.gpu else newest_image)(images, plan.version).ocid
+        for pool in plan.pools
+        if pool.image_id is None
+    }
+
+
+def _node_pools(plan: OkePlan, provider: pulumi.ProviderResource) -> dict[str, LiveSize]:
+    import pulumi_oci as oci  # noqa: PLC0415 -- only for a cluster of this cloud
+
+    found = oci.containerengine.get_node_pools(
+        compartment_id=plan.compartment_id,
+        states=["ACTIVE", "UPDATING", "NEEDS_ATTENTION"],
+        opts=pulumi.InvokeOptions(provider=provider),
+    ).node_pools
+    sizes = {one.name: one.node_config_details[0].size for one in found if one.node_config_details}
+    return {
+        pool.name: LiveSize(min_size=None, max_size=None, desired_size=sizes[pool.logical_name])
+        for pool in plan.pools
+        if pool.logical_name in sizes
+    }
+
+
+def _auto_scaling_groups(plan: EksPlan, provider: pulumi.ProviderResource) -> dict[str, LiveSize]:
+    import pulumi_aws as aws  # noqa: PLC0415 -- only for a cluster of this cloud
+
     options = pulumi.InvokeOptions(provider=provider)
     found: dict[str, LiveSize] = {}
     for pool in plan.pools:

@@ -1,19 +1,44 @@
-"""Every provider of the program, explicit: the only place where one is built."""
+"""Every provider of the program, explicit: the only place where one is built.
+
+A cloud's SDK is imported only where a cluster of that cloud needs it, since it takes seconds.
+"""
 
 from __future__ import annotations
 
 import pulumi
-import pulumi_aws as aws
 import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 
-from fleet.plan.build import GitLabPlan
+from fleet.plan.build import GitLabPlan, PlatformPlan
 from fleet.plan.eks import EksPlan
+from fleet.plan.existing import ExistingPlan
+from fleet.plan.oke import OkePlan
 
 
-def aws_provider(plan: EksPlan) -> aws.Provider:
-    """Talks to AWS in the cluster's region; tags come with the resources, where diffs show them."""
-    return aws.Provider(f"{plan.name}-aws", region=plan.region, profile=plan.profile)
+def cloud_provider(plan: PlatformPlan) -> pulumi.ProviderResource:
+    """Talks to the cluster's cloud; to the cluster itself, where somebody else made it.
+
+    Tags come with the resources, where diffs show them.
+    """
+    match plan:
+        case EksPlan():
+            import pulumi_aws as aws  # noqa: PLC0415 -- see above
+
+            return aws.Provider(f"{plan.name}-aws", region=plan.region, profile=plan.profile)
+        case OkePlan():
+            import pulumi_oci as oci  # noqa: PLC0415 -- see above
+
+            return oci.Provider(
+                f"{plan.name}-oci", region=plan.region, config_file_profile=plan.profile
+            )
+        case ExistingPlan():
+            return kubernetes.Provider(
+                f"{plan.name}-kubernetes",
+                context=plan.context,
+                kubeconfig=plan.kubeconfig,
+                enable_secret_mutable=True,
+                enable_config_map_mutable=True,
+            )
 
 
 def gitlab_provider(cluster: str, plan: GitLabPlan, token: pulumi.Input[str]) -> gitlab.Provider:

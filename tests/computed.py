@@ -77,6 +77,69 @@ def _launch_template(name: str, _inputs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _oke_cluster(_name: str, _inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "endpoints": [
+            {
+                "ipv6endpoint": "",
+                "kubernetes": "",
+                "privateEndpoint": "10.2.1.2:6443",
+                "publicEndpoint": "203.0.113.9:6443",
+                "vcnHostnameEndpoint": "",
+            }
+        ],
+        "state": "ACTIVE",
+    }
+
+
+OKE_KUBECONFIG: Final = """\
+clusters:
+- name: theirs
+  cluster: {certificate-authority-data: Y2VydGlmaWNhdGU=, server: "https://elsewhere:6443"}
+"""
+
+OCI_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]] = {
+    "oci:Core/getServices:getServices": lambda _arguments: {
+        "id": "services",
+        "services": [
+            {
+                "id": "ocid1.service.oc1.iad.all",
+                "name": "All IAD Services In Oracle Services Network",
+                "cidrBlock": "all-iad-services-in-oracle-services-network",
+                "description": "all",
+            }
+        ],
+    },
+    "oci:ContainerEngine/getClusterKubeConfig:getClusterKubeConfig": lambda arguments: {
+        "id": "kubeconfig",
+        "clusterId": arguments["clusterId"],
+        "content": OKE_KUBECONFIG,
+    },
+    "oci:ContainerEngine/getNodePools:getNodePools": lambda arguments: {
+        "id": "pools",
+        "compartmentId": arguments["compartmentId"],
+        "nodePools": [],
+    },
+    "oci:ContainerEngine/getNodePoolOption:getNodePoolOption": lambda arguments: {
+        "id": "options",
+        "nodePoolOptionId": "all",
+        "sources": [
+            {
+                "imageId": f"ocid1.image.oc1.iad.{kind or 'plain'}",
+                "sourceName": f"Oracle-Linux-9.7{kind}-2026.06.15-0-OKE-"
+                f"{arguments['nodePoolK8sVersion'].removeprefix('v')}-1505",
+                "sourceType": "IMAGE",
+            }
+            for kind in ("", "-Gen2-GPU")
+        ],
+        "images": [],
+        "kubernetesVersions": [],
+        "shapes": [],
+    },
+}
+"""What OCI answers while none of the stack's own exists."""
+
+
 COMPUTED: Final[Mapping[str, Computed]] = {
     "aws:autoscaling/tag:Tag": _nothing,
     "aws:cloudwatch/logGroup:LogGroup": _arn_of("logs", "log-group"),
@@ -108,7 +171,24 @@ COMPUTED: Final[Mapping[str, Computed]] = {
     "aws:iam/role:Role": _role,
     "aws:iam/rolePolicy:RolePolicy": lambda name, _inputs: {"name": f"{name}-1a2b3c4"},
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": _nothing,
+    "oci:ContainerEngine/addon:Addon": lambda _name, _inputs: {"state": "ACTIVE"},
+    "oci:ContainerEngine/cluster:Cluster": _oke_cluster,
+    "oci:ContainerEngine/nodePool:NodePool": lambda _name, _inputs: {"state": "ACTIVE"},
+    "oci:Core/internetGateway:InternetGateway": _nothing,
+    "oci:Core/natGateway:NatGateway": lambda _name, _inputs: {"natIp": "203.0.113.8"},
+    "oci:Core/networkSecurityGroup:NetworkSecurityGroup": _nothing,
+    "oci:Core/networkSecurityGroupSecurityRule:NetworkSecurityGroupSecurityRule": _nothing,
+    "oci:Core/routeTable:RouteTable": _nothing,
+    "oci:Core/securityList:SecurityList": _nothing,
+    "oci:Core/serviceGateway:ServiceGateway": _nothing,
+    "oci:Core/subnet:Subnet": _nothing,
+    "oci:Core/vcn:Vcn": _nothing,
+    "oci:Identity/policy:Policy": _nothing,
     "gitlab:index/userRunner:UserRunner": lambda _name, _inputs: {"token": GITLAB_TOKEN},
+    "kubernetes:apps/v1:DaemonSet": _nothing,
+    "kubernetes:core/v1:ServiceAccount": _nothing,
+    "kubernetes:rbac.authorization.k8s.io/v1:Role": _nothing,
+    "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding": _nothing,
     "kubernetes:core/v1:ConfigMap": _nothing,
     "kubernetes:core/v1:Namespace": _nothing,
     "kubernetes:core/v1:Secret": _nothing,
@@ -119,4 +199,5 @@ COMPUTED: Final[Mapping[str, Computed]] = {
     "pulumi:providers:aws": _nothing,
     "pulumi:providers:gitlab": _nothing,
     "pulumi:providers:kubernetes": _nothing,
+    "pulumi:providers:oci": _nothing,
 }

@@ -14,7 +14,7 @@ import yaml
 
 from fleet.load import Fleet, load
 from fleet.plan.build import ClusterPlan
-from fleet.plan.nodes import Pool
+from fleet.plan.eks_pools import EksPool
 
 _CLUSTER = """
 eks:
@@ -62,7 +62,7 @@ def cluster(changes: Mapping[str, Any] | None = None, *, name: str = "ci") -> Cl
     return plan
 
 
-def pool(**spec: Any) -> Pool:
+def pool(**spec: Any) -> EksPool:
     """Return the plan of one pool beside the usual ones; `spec` are keys of the stack file."""
     plan = cluster({"eks": {"pools": {"this": {"max_size": 8, **spec}}}})
     return next(one for one in plan.pools if one.name == "this")

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from tests.computed import OCI_CALLS
 from tests.engine import Call, Registered, attempt
 
 ROOT = Path(__file__).parent.parent
@@ -23,7 +24,11 @@ STACKS = tuple(
 GROUPS = "aws:autoscaling/getAmiIds:getAmiIds"
 """The SDK's odd name of the data source aws_autoscaling_groups."""
 GROUP = "aws:autoscaling/getGroup:getGroup"
-NO_GROUPS: Mapping[str, Call] = {GROUPS: lambda _arguments: {"names": [], "arns": []}}
+NO_GROUPS: Mapping[str, Call] = {
+    GROUPS: lambda _arguments: {"names": [], "arns": []},
+    **OCI_CALLS,
+}
+"""What the clouds answer before the first `pulumi up`."""
 
 
 def config(stack: str) -> dict[str, Any]:

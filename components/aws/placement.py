@@ -8,7 +8,7 @@ from __future__ import annotations
 import pulumi
 import pulumi_aws as aws
 
-from fleet.plan.nodes import Pool
+from fleet.plan.eks_pools import EksPool
 
 
 class Interconnect:
@@ -20,7 +20,7 @@ class Interconnect:
     def __init__(
         self,
         name: str,
-        plan: Pool,
+        plan: EksPool,
         *,
         vpc_id: pulumi.Input[str],
         cluster_security_group_id: pulumi.Input[str],

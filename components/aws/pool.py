@@ -12,25 +12,17 @@ import pulumi
 import pulumi_aws as aws
 
 from components.aws.placement import Interconnect
+from components.platform import LiveSize
 from fleet.catalog.eks import AMI_TYPES, TAINT_EFFECTS
 from fleet.plan.eks import user_data
-from fleet.plan.nodes import Pool
-
-
-@dataclass(frozen=True, kw_only=True)
-class LiveSize:
-    """Bounds and size, in nodes, of the pool's Auto Scaling group as it is now."""
-
-    min_size: int
-    max_size: int
-    desired_size: int
+from fleet.plan.eks_pools import EksPool
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeGroupArgs:
     """The plan of the pool, and what the cluster gives it."""
 
-    plan: Pool
+    plan: EksPool
     kubernetes_version: str
     cluster_name: pulumi.Input[str]
     cluster_security_group_id: pulumi.Input[str]
@@ -104,7 +96,7 @@ class NodeGroup(pulumi.ComponentResource):
         )
 
 
-def desired_size(plan: Pool, live: LiveSize | None) -> tuple[int, list[str] | None]:
+def desired_size(plan: EksPool, live: LiveSize | None) -> tuple[int, list[str] | None]:
     """The size to ask for, in nodes, and the properties to ignore.
 
     The autoscaler moves the size, so a difference is ignored while the bounds stay as they are.

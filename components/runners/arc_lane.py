@@ -14,6 +14,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.helm import install
+from components.runners.job_access import job_access
 from fleet.plan.github import GitHubLanePlan
 
 
@@ -26,7 +27,7 @@ class ArcLaneArgs:
 
 
 class ArcLane(pulumi.ComponentResource):
-    """The job pod's template where the lane has job pods of their own, and the scale set."""
+    """The jobs' rights where they have any, the job pod's template where there is one, the set."""
 
     def __init__(
         self, name: str, args: ArcLaneArgs, opts: pulumi.ResourceOptions | None = None
@@ -34,7 +35,10 @@ class ArcLane(pulumi.ComponentResource):
         super().__init__("gpu-runners:runners:ArcLane", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         plan = args.plan
-        after = list(args.after)
+        after = [
+            *args.after,
+            *job_access(f"{name}-jobs", plan.access, child, after=args.after),
+        ]
         if plan.hook_template is not None:
             after.append(
                 kubernetes.core.v1.ConfigMap(

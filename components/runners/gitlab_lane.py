@@ -12,6 +12,7 @@ import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 
 from components.helm import install
+from components.runners.job_access import job_access
 from fleet.plan.gitlab import GitLabLanePlan, RunnerPlan
 
 
@@ -25,7 +26,7 @@ class GitLabLaneArgs:
 
 
 class GitLabLane(pulumi.ComponentResource):
-    """The runner (where this program creates it), the Secret with its token, the release."""
+    """The jobs' rights, the runner (where this program makes it), its token's Secret, release."""
 
     def __init__(
         self, name: str, args: GitLabLaneArgs, opts: pulumi.ResourceOptions | None = None
@@ -33,7 +34,10 @@ class GitLabLane(pulumi.ComponentResource):
         super().__init__("gpu-runners:runners:GitLabLane", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         plan = args.plan
-        after = list(args.after)
+        after = [
+            *args.after,
+            *job_access(f"{name}-jobs", plan.access, child, after=args.after),
+        ]
         token = args.token
         if plan.runner is not None:
             token = _runner(f"{name}-runner", plan.runner, child).token

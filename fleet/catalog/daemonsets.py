@@ -180,3 +180,106 @@ EFA_DAEMONSETS: Final = (
     ),
 )
 """With EFA on a pool."""
+
+_OKE_NODE = "node description of 2025-04-18 in the issues of kubernetes-sigs/kueue (OKE 1.31)"
+_OKE_MARGIN = f"no request in {_OKE_NODE}; margin inferred"
+
+OKE_NODE_DAEMONSETS: Final = (
+    DaemonSetRequest(
+        name="csi-oci-node",
+        cpu_m=30,
+        memory_mib=70,
+        where="every_node",
+        owner="oke",
+        declared=True,
+        source=_OKE_NODE,
+    ),
+    DaemonSetRequest(
+        name="proxymux-client",
+        cpu_m=50,
+        memory_mib=64,
+        where="every_node",
+        owner="oke",
+        declared=True,
+        source=_OKE_NODE,
+    ),
+    DaemonSetRequest(
+        name="kube-proxy",
+        cpu_m=10,
+        memory_mib=64,
+        where="every_node",
+        owner="oke addon KubeProxy",
+        declared=False,
+        source=_OKE_MARGIN,
+    ),
+)
+"""On every node of a cluster made here."""
+
+OKE_NATIVE_NETWORK_DAEMONSETS: Final = (
+    DaemonSetRequest(
+        name="vcn-native-ip-cni",
+        cpu_m=10,
+        memory_mib=64,
+        where="every_node",
+        owner="oke addon OciVcnIpNative",
+        declared=False,
+        source=_OKE_MARGIN,
+    ),
+)
+"""With VCN-native pod networking."""
+
+OKE_FLANNEL_DAEMONSETS: Final = (
+    DaemonSetRequest(
+        name="kube-flannel-ds",
+        cpu_m=100,
+        memory_mib=50,
+        where="every_node",
+        owner="oke addon Flannel",
+        declared=False,
+        source="flannel-io/flannel's own manifest; OKE's was not seen",
+    ),
+)
+"""With the flannel overlay."""
+
+OKE_GPU_PLUGIN_DAEMONSETS: Final = (
+    DaemonSetRequest(
+        name="nvidia-gpu-device-plugin",
+        cpu_m=50,
+        memory_mib=64,
+        where="gpu_nodes",
+        owner="oke addon NvidiaGpuPlugin",
+        declared=False,
+        source="the add-on's manifest was not seen; margin inferred",
+    ),
+)
+"""Where Oracle's plugin is the advertiser."""
+
+OKE_OBSERVABILITY_DAEMONSETS: Final = tuple(
+    DaemonSetRequest(
+        name=name,
+        cpu_m=50,
+        memory_mib=128,
+        where="every_node",
+        owner=f"oke addon {addon}",
+        declared=False,
+        source="the add-on's manifest was not seen; margin inferred",
+    )
+    for name, addon in (
+        ("oke-node-problem-detector", "NodeProblemDetector"),
+        ("oke-dataplane-observability-agent", "ObservabilityAgent"),
+    )
+)
+"""On a node whose pool does not turn them off by label (`oke.NODE_PROBLEM_DETECTOR_LABEL`)."""
+
+HOST_DEVICE_DAEMONSETS: Final = (
+    DaemonSetRequest(
+        name="generic-device-plugin",
+        cpu_m=50,
+        memory_mib=20,
+        where="every_node",
+        owner="this program",
+        declared=True,
+        source="squat/generic-device-plugin manifests/generic-device-plugin.yaml (its limits)",
+    ),
+)
+"""On a pool that offers devices of the host."""

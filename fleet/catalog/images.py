@@ -40,3 +40,8 @@ CUDA_BASE: Final = Image(
         "CUDA 13 not on P100 and V100"
     ),
 )
+GENERIC_DEVICE_PLUGIN: Final = Image(
+    reference="ghcr.io/squat/generic-device-plugin:0.2.0",
+    current_on=None,
+    source="tag in public use beside runner images of 2026; that it is the newest is not confirmed",
+)

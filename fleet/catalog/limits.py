@@ -95,6 +95,49 @@ GITLAB_RUNNER_DESCRIPTION: Final = NameLimit(
     pattern=None,
     source="gitlabhq/gitlabhq app/models/ci/runner.rb (from memory, not confirmed)",
 )
+OCI_DISPLAY_NAME: Final = NameLimit(
+    subject="OKE cluster, OKE node pool or other OCI resource",
+    max_length=255,
+    pattern=None,
+    source="OCI's API reference gives display names 1 to 255 characters (from memory)",
+)
+OCI_IAM_NAME: Final = NameLimit(
+    subject="OCI policy or dynamic group",
+    max_length=100,
+    pattern=r"[A-Za-z0-9._-]+",
+    source="OCI's Identity API reference (from memory, not confirmed)",
+)
+OCI_DNS_LABEL: Final = NameLimit(
+    subject="DNS label of a VCN or subnet",
+    max_length=15,
+    pattern=r"[A-Za-z][A-Za-z0-9]*",
+    source="pattern: pulumi_oci core.Vcn dns_label; length: OCI's API (from memory)",
+)
+OCI_TAG_KEY: Final = NameLimit(
+    subject="key of an OCI free-form tag",
+    max_length=100,
+    pattern=r"[^\s.]+",
+    source="https://docs.oracle.com/en-us/iaas/Content/Tagging (from memory, not confirmed)",
+)
+OCI_TAG_VALUE: Final = NameLimit(
+    subject="value of an OCI free-form tag",
+    max_length=256,
+    pattern=None,
+    source="https://docs.oracle.com/en-us/iaas/Content/Tagging (from memory, not confirmed)",
+)
+
+OCI_MAX_FREEFORM_TAGS: Final = 10
+"""Free-form tags of one OCI resource (from memory, not confirmed)."""
+
+OCI_METADATA_MAX_BYTES: Final = 32_000
+"""Metadata of one instance, user_data included: pulumi_oci core.Instance metadata."""
+
+OCI_NSGS_PER_VNIC: Final = 5
+"""Network security groups of one VNIC, so also of a pool or endpoint (from memory)."""
+
+OKE_MIN_BOOT_VOLUME_GB: Final = 50
+OKE_MAX_BOOT_VOLUME_GB: Final = 32_768
+"""Boot volume of a node. Least: pulumi_oci containerengine.NodePool; most: from memory."""
 
 GITLAB_RUNNER_MAX_TAGS: Final = 50
 """Tags of one GitLab runner: TAG_LIST_MAX_LENGTH in GitLab's app/models/ci/runner.rb."""

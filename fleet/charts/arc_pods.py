@@ -15,15 +15,12 @@ Sources: actions/actions-runner-controller@gha-runner-scale-set-0.14.2:charts/gh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fleet.charts.arc_job import JobShape
 from fleet.charts.arc_scale_set import RUNNER_CONTAINER
 from fleet.charts.base import to_values
 from fleet.charts.pods import (
-    GPU,
-    NOT_EVICTABLE,
     Affinity,
     Container,
     EmptyDir,
@@ -33,16 +30,12 @@ from fleet.charts.pods import (
     PodSpec,
     PodTemplate,
     Probe,
-    ResourceRequirements,
     SecurityContext,
     Size,
     Toleration,
     Volume,
     VolumeMount,
-    job_environment,
-    refuse_visible_devices,
     resources,
-    shared_memory,
 )
 
 # The image's entry point is a shell; the runner is started by its own script.
@@ -66,53 +59,19 @@ _DOCKER_GROUP = 123  # group `docker` of ghcr.io/actions/actions-runner
 _DOCKER_WAIT_S = 120
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JobShape:
-    """What one job of a lane gets, whatever the kind of lane.
-
-    `image` is the runner's. Where a job has a pod of its own, its image is the one that the
-    workflow names. `env` may not set `NVIDIA_VISIBLE_DEVICES` (ValueError).
-    """
-
-    image: str
-    gpus: int
-    cpu_m: int
-    memory_mib: int
-    disk_mib: int
-    shm_mib: int
-    affinity: Affinity
-    tolerations: tuple[Toleration, ...]
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
-    gpu_resource: str = GPU
-    service_account_name: str | None = None
-    runtime_class_name: str | None = None
-    image_pull_secrets: tuple[str, ...] = ()
-    labels: Mapping[str, str] | None = None
-    annotations: Mapping[str, str] = field(default_factory=lambda: NOT_EVICTABLE)
-    termination_grace_period_seconds: int | None = None
-
-    def __post_init__(self) -> None:
-        refuse_visible_devices(self.env)
-
-    @property
-    def resources(self) -> ResourceRequirements:
-        """What the container in which the job runs asks for."""
-        size = Size(cpu_m=self.cpu_m, memory_mib=self.memory_mib, disk_mib=self.disk_mib)
-        return resources(size, gpus=self.gpus, gpu_resource=self.gpu_resource)
-
-
 def runner_pod(job: JobShape) -> PodTemplate:
     """The job runs in the runner container, which holds the GPU; needs no container mode."""
-    volume, mount = shared_memory(job.shm_mib)
     runner = Container(
         name=RUNNER_CONTAINER,
         image=job.image,
+        image_pull_policy=job.pull_policy,
         command=_RUN,
-        env=job_environment(job.env) or None,
+        env=job.runner_environment or None,
         resources=job.resources,
-        volume_mounts=(mount,),
+        security_context=job.security_context,
+        volume_mounts=job.mounts,
     )
-    return _template(job, containers=(runner,), volumes=(volume,))
+    return _template(job, containers=(runner,), volumes=job.volumes)
 
 
 def dind_pod(
@@ -129,10 +88,10 @@ def dind_pod(
     it*, so steps use CUDA directly and containers started by docker cannot.
     The meaning is that of the chart's mode `dind`, which takes no resources for the sidecar.
     """
-    shm_volume, shm_mount = shared_memory(job.shm_mib)
     externals = Container(
         name="init-dind-externals",
         image=job.image,
+        image_pull_policy=job.pull_policy,
         command=("cp", "-r", "/home/runner/externals/.", "/home/runner/tmpDir/"),
         volume_mounts=(VolumeMount(name=_DOCKER_EXTERNALS, mount_path="/home/runner/tmpDir"),),
     )
@@ -153,14 +112,16 @@ def dind_pod(
     runner = Container(
         name=RUNNER_CONTAINER,
         image=job.image,
+        image_pull_policy=job.pull_policy,
         command=_RUN,
         env=(
             EnvVar(name="DOCKER_HOST", value="unix:///var/run/docker.sock"),
             EnvVar(name="RUNNER_WAIT_FOR_DOCKER_IN_SECONDS", value=str(_DOCKER_WAIT_S)),
-            *job_environment(job.env),
+            *job.runner_environment,
         ),
         resources=job.resources,
-        volume_mounts=(_WORK, _DOCKER_SOCKET, shm_mount),
+        security_context=job.security_context,
+        volume_mounts=(_WORK, _DOCKER_SOCKET, *job.mounts),
     )
     work_volume = (
         Volume(name=_WORK.name, ephemeral=work)
@@ -175,7 +136,7 @@ def dind_pod(
             work_volume,
             Volume(name=_DOCKER_SOCKET.name, empty_dir=EmptyDir()),
             Volume(name=_DOCKER_EXTERNALS, empty_dir=EmptyDir()),
-            shm_volume,
+            *job.volumes,
         ),
         # A new block volume belongs to root.
         fs_group=_RUNNER_UID if work else None,
@@ -229,12 +190,13 @@ def job_pod_template(
     the pod to the node of its work volume. The job pod gets no token of the cluster's API unless
     the lane names a service account.
     """
-    volume, mount = shared_memory(job.shm_mib)
     container = Container(
         name=JOB_CONTAINER,
-        env=job_environment(job.env) or None,
+        image_pull_policy=job.pull_policy,
+        env=job.environment or None,
         resources=job.resources,
-        volume_mounts=(mount,),
+        security_context=job.security_context,
+        volume_mounts=job.mounts,
     )
     return to_values(
         PodTemplate(
@@ -242,11 +204,12 @@ def job_pod_template(
             annotations=job.annotations,
             spec=PodSpec(
                 containers=(container,),
-                volumes=(volume,),
+                volumes=job.volumes,
                 affinity=job.affinity if mode == "kubernetes-novolume" else None,
                 tolerations=job.tolerations,
                 service_account_name=job.service_account_name,
                 automount_service_account_token=None if job.service_account_name else False,
+                supplemental_groups=job.supplemental_groups or None,
                 runtime_class_name=job.runtime_class_name,
                 image_pull_secrets=_references(job.image_pull_secrets),
                 termination_grace_period_seconds=job.termination_grace_period_seconds,
@@ -275,6 +238,7 @@ def _template(
             tolerations=job.tolerations,
             service_account_name=job.service_account_name,
             fs_group=fs_group,
+            supplemental_groups=job.supplemental_groups or None,
             runtime_class_name=job.runtime_class_name,
             image_pull_secrets=_references(job.image_pull_secrets),
             termination_grace_period_seconds=job.termination_grace_period_seconds,

@@ -31,7 +31,6 @@ from fleet.charts.pods import (
     Toleration,
     mebibytes,
     millicores,
-    pool_affinity,
     refuse_visible_devices,
 )
 
@@ -47,11 +46,12 @@ MIN_GPU_POLL_TIMEOUT_S = 900
 class GitLabJob:
     """What one job of a lane gets.
 
-    `pools` are values of the node label `pool_label`, in order of preference. `helper` and
-    `service` size the containers beside the job's (each service container gets one `service`).
-    `max_size` is how far a job may raise its own size by variables; None means not at all.
+    `affinity` names the nodes that it may have. `helper` and `service` size the containers beside
+    the job's (each service container gets one `service`). `max_size` is how far a job may raise
+    its own size by variables; None means not at all. `memory_limit_mib` is the job's, by default
+    what it asks for.
 
-    Raises ValueError for a poll timeout that a cold GPU node exceeds, for no pools, and for
+    Raises ValueError for a poll timeout that a cold GPU node exceeds, and for
     `NVIDIA_VISIBLE_DEVICES` in `environment`.
     """
 
@@ -64,11 +64,11 @@ class GitLabJob:
     shm_mib: int
     helper: Size
     service: Size
-    pool_label: str
-    pools: tuple[str, ...]
+    affinity: Affinity
     tolerations: tuple[Toleration, ...]
     poll_timeout_s: int
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    memory_limit_mib: int | None = None
     max_size: Size | None = None
     gpu_resource: str = GPU
     privileged: bool = False
@@ -83,8 +83,6 @@ class GitLabJob:
 
     def __post_init__(self) -> None:
         refuse_visible_devices(self.environment)
-        if not self.pools:
-            raise ValueError("a GitLab job needs at least one pool: name it in `pools`")
         if self.gpus and self.poll_timeout_s < MIN_GPU_POLL_TIMEOUT_S:
             raise ValueError(
                 f"poll_timeout_s is {self.poll_timeout_s}, less than a cold GPU node takes: "
@@ -134,6 +132,7 @@ def _kubernetes(job: GitLabJob) -> dict[str, Any]:
         "pod_spec": [_gpu_patch(job)] if job.gpus else None,
     }
     build = Size(cpu_m=job.cpu_m, memory_mib=job.memory_mib, disk_mib=job.disk_mib)
+    limit = job.memory_mib if job.memory_limit_mib is None else job.memory_limit_mib
     return {
         "namespace": job.namespace,
         "image": job.image,
@@ -142,9 +141,10 @@ def _kubernetes(job: GitLabJob) -> dict[str, Any]:
         "automount_service_account_token": job.service_account is not None,
         "poll_timeout": job.poll_timeout_s,
         **_size("", build),
+        "memory_limit": mebibytes(limit),
         **_size("helper_", job.helper),
         **_size("service_", job.service),
-        **(_overwrites(job.max_size) if job.max_size else {}),
+        **(_overwrites(job.max_size, limit) if job.max_size else {}),
         **_placement(job),
         "node_tolerations": _node_tolerations(job.tolerations),
         "volumes": {
@@ -172,11 +172,11 @@ def _size(prefix: str, size: Size) -> dict[str, str]:
     return keys
 
 
-def _overwrites(largest: Size) -> dict[str, str]:
+def _overwrites(largest: Size, limit_mib: int) -> dict[str, str]:
     keys = {
         "cpu_request_overwrite_max_allowed": millicores(largest.cpu_m),
         "memory_request_overwrite_max_allowed": mebibytes(largest.memory_mib),
-        "memory_limit_overwrite_max_allowed": mebibytes(largest.memory_mib),
+        "memory_limit_overwrite_max_allowed": mebibytes(max(largest.memory_mib, limit_mib)),
     }
     if largest.disk_mib:
         keys["ephemeral_storage_request_overwrite_max_allowed"] = mebibytes(largest.disk_mib)
@@ -184,9 +184,23 @@ def _overwrites(largest: Size) -> dict[str, str]:
 
 
 def _placement(job: GitLabJob) -> dict[str, Any]:
-    if len(job.pools) == 1:
-        return {"node_selector": {job.pool_label: job.pools[0]}}
-    return {"affinity": {"node_affinity": _node_affinity(pool_affinity(job.pool_label, job.pools))}}
+    selector = _node_selector(job.affinity)
+    if selector is not None:
+        return {"node_selector": selector}
+    return {"affinity": {"node_affinity": _node_affinity(job.affinity)}}
+
+
+def _node_selector(affinity: Affinity) -> dict[str, str] | None:
+    """The affinity as the shorter node selector, where it says no more than one."""
+    if affinity.preferred or len(affinity.required) > 1:
+        return None
+    selector: dict[str, str] = {}
+    for condition in affinity.required[0].match_expressions:
+        values = condition.values or ()
+        if condition.operator != "In" or len(values) != 1:
+            return None
+        selector[condition.key] = values[0]
+    return selector
 
 
 def _node_affinity(affinity: Affinity) -> dict[str, Any]:

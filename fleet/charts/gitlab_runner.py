@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from fleet.charts.base import key
 from fleet.charts.pods import Affinity, ResourceRequirements, Toleration
@@ -40,10 +41,44 @@ EXECUTOR_RULES: tuple[PolicyRule, ...] = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MetricTarget:
+    """Part of what a pod asks for of a resource, in percent, that an autoscaler aims at."""
+
+    average_utilization: int
+    type: Literal["Utilization"] = "Utilization"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metric:
+    """What an autoscaler looks at, as `autoscaling/v2` spells it (the chart's sample does not)."""
+
+    name: Literal["cpu"] = field(metadata=key("resource", "name"))
+    target: MetricTarget = field(metadata=key("resource", "target"))
+    type: Literal["Resource"] = "Resource"
+
+
+CPU_METRIC = Metric(name="cpu", target=MetricTarget(average_utilization=70))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ManagerAutoscaler:
+    """Bounds of the HorizontalPodAutoscaler of a release's managers.
+
+    It follows the managers' CPU, which says little of the queue, and each replica runs
+    `concurrent` jobs.
+    """
+
+    min_replicas: int
+    max_replicas: int
+    metrics: tuple[Metric, ...] = (CPU_METRIC,)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GitLabRunnerValues:
     """The values of one runner manager.
 
-    `config` is the text of `gitlab_config.config_toml`. `concurrent` counts jobs per replica.
+    `config` is the text of `gitlab_config.config_toml`. `concurrent` counts jobs per replica;
+    the chart leaves `replicas` out where there is an `hpa`.
     The grace period lets running jobs end when the manager is replaced, one hour by default.
     """
 
@@ -65,6 +100,7 @@ class GitLabRunnerValues:
     unregister_runners: bool = True
     metrics: bool = field(default=False, metadata=key("metrics", "enabled"))
     replicas: int = 1
+    hpa: ManagerAutoscaler | None = None
     fullname_override: str | None = None
     log_level: str | None = None
     node_selector: Mapping[str, str] | None = None

@@ -104,26 +104,41 @@ class Affinity:
     )
 
 
-def pool_affinity(label: str, pools: Sequence[str]) -> Affinity:
-    """Requires one of `pools` (the values of node label `label`), the earlier the rather.
+def selector_affinity(selectors: Sequence[Mapping[str, str]], *, in_order: bool = True) -> Affinity:
+    """Requires a node that has every label of one of `selectors`, the earlier the rather.
 
-    Weights fall evenly from 100 for the first pool to none for the last. Raises ValueError when
-    `pools` is empty, because a pod that may run nowhere would only pend.
+    Selectors of one and the same label become one term with several values. With `in_order`,
+    weights fall evenly from 100 for the first to none for the last. Raises ValueError for no
+    selector and for one without labels, because such a pod would run nowhere, or anywhere.
     """
-    if not pools:
-        raise ValueError(f"no pool is named for node label {label!r}: name at least one")
-
-    def term(*values: str) -> NodeSelectorTerm:
-        return NodeSelectorTerm(
-            match_expressions=(NodeSelectorRequirement(key=label, operator="In", values=values),)
-        )
-
-    last = len(pools) - 1
+    if not selectors or not all(selectors):
+        raise ValueError("a pool is named by no label: name at least one pool, by its labels")
+    last = len(selectors) - 1
     preferred = tuple(
-        PreferredSchedulingTerm(weight=max(1, 100 * (last - rank) // last), preference=term(pool))
-        for rank, pool in enumerate(pools[:last])
+        PreferredSchedulingTerm(
+            weight=max(1, 100 * (last - rank) // last), preference=_term(labels)
+        )
+        for rank, labels in enumerate(selectors[:last])
     )
-    return Affinity(required=(term(*pools),), preferred=preferred or None)
+    return Affinity(required=_terms(selectors), preferred=(preferred if in_order else None) or None)
+
+
+def _terms(selectors: Sequence[Mapping[str, str]]) -> tuple[NodeSelectorTerm, ...]:
+    keys = {tuple(labels) for labels in selectors}
+    if len(keys) == 1 and len(only := keys.pop()) == 1:
+        values = tuple(dict.fromkeys(labels[only[0]] for labels in selectors))
+        one = NodeSelectorRequirement(key=only[0], operator="In", values=values)
+        return (NodeSelectorTerm(match_expressions=(one,)),)
+    return tuple(_term(labels) for labels in selectors)
+
+
+def _term(labels: Mapping[str, str]) -> NodeSelectorTerm:
+    return NodeSelectorTerm(
+        match_expressions=tuple(
+            NodeSelectorRequirement(key=name, operator="In", values=(value,))
+            for name, value in labels.items()
+        )
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,22 +149,28 @@ class ResourceRequirements:
     limits: Mapping[str, Quantity] | None = None
 
 
-def resources(size: Size, *, gpus: int = 0, gpu_resource: str = GPU) -> ResourceRequirements:
-    """Resources of a container: memory and GPUs are limited to what they ask, CPU is not.
+def resources(
+    size: Size,
+    *,
+    memory_limit_mib: int | None = None,
+    extended: Mapping[str, int] | None = None,
+) -> ResourceRequirements:
+    """Resources of a container: memory and devices are limited to what they ask, CPU is not.
 
     A CPU limit only throttles; memory without a limit ends in the node's out-of-memory killer;
-    an extended resource must have request = limit. Disk is asked for, not limited, because a
-    limit evicts the whole pod.
+    an extended resource (a GPU, a device) must have request = limit. Disk is asked for, not
+    limited, because a limit evicts the whole pod.
     """
     requests: dict[str, Quantity] = {
         "cpu": millicores(size.cpu_m),
         "memory": mebibytes(size.memory_mib),
     }
-    limits: dict[str, Quantity] = {"memory": mebibytes(size.memory_mib)}
+    most = size.memory_mib if memory_limit_mib is None else memory_limit_mib
+    limits: dict[str, Quantity] = {"memory": mebibytes(most)}
     if size.disk_mib:
         requests["ephemeral-storage"] = mebibytes(size.disk_mib)
-    if gpus:
-        requests[gpu_resource] = limits[gpu_resource] = gpus
+    for name, count in (extended or {}).items():
+        requests[name] = limits[name] = count
     return ResourceRequirements(requests=requests, limits=limits)
 
 
@@ -294,6 +315,7 @@ class Container:
 
     name: str
     image: str | None = None
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None
     command: tuple[str, ...] | None = None
     args: tuple[str, ...] | None = None
     env: tuple[EnvVar, ...] | None = None
@@ -317,6 +339,9 @@ class PodSpec:
     service_account_name: str | None = None
     automount_service_account_token: bool | None = None
     fs_group: int | None = field(default=None, metadata=key("securityContext", "fsGroup"))
+    supplemental_groups: tuple[int, ...] | None = field(
+        default=None, metadata=key("securityContext", "supplementalGroups")
+    )
     image_pull_secrets: tuple[LocalObjectReference, ...] | None = None
     runtime_class_name: str | None = None
     priority_class_name: str | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fleet.catalog.limits import EKS_NODE_GROUP, HELM_RELEASE
 from fleet.findings import Finding
 from fleet.plan.build import Plan
+from fleet.plan.eks import EksPlan
 from fleet.spec.stack import Stack
 
 _AUTONAME = len("-0123456")
@@ -16,7 +17,9 @@ _AUTONAME = len("-0123456")
 def node_group_names(plan: Plan) -> Iterator[Finding]:
     """EKS' limit on node group names, the provider's suffix included."""
     for cluster in plan.clusters:
-        for pool in cluster.pools:
+        if not isinstance(cluster.platform, EksPlan):
+            continue
+        for pool in cluster.platform.pools:
             length = len(pool.logical_name) + _AUTONAME
             if length > EKS_NODE_GROUP.max_length:
                 yield Finding(

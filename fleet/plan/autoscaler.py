@@ -15,8 +15,8 @@ from fleet.charts.cluster_autoscaler import (
     priorities_text,
 )
 from fleet.charts.pods import Size, resources
-from fleet.plan import words
 from fleet.plan.eks import EksPlan
+from fleet.plan.placement import Placement
 from fleet.plan.releases import Release, release
 from fleet.plan.words import Namespaces
 from fleet.spec.stack import Charts
@@ -34,9 +34,12 @@ class AutoscalerPlan:
 
 
 def autoscaler_plan(
-    eks: EksPlan, preferences: Iterable[tuple[str, ...]], charts: Charts
+    eks: EksPlan,
+    preferences: Iterable[tuple[str, ...]],
+    system: Placement,
+    charts: Charts,
 ) -> AutoscalerPlan:
-    """Derive the autoscaler; `preferences` are the pools of each lane, in its order."""
+    """Derive the autoscaler; `preferences` are each lane's pools, in its order."""
     return AutoscalerPlan(
         service_account=_NAME,
         policy=autoscaler_policy(eks.name),
@@ -58,7 +61,8 @@ def autoscaler_plan(
                     "skip-nodes-with-local-storage": False,
                 },
                 expander_priorities=priorities_text(priorities(eks, preferences)),
-                node_selector=words.SYSTEM_SELECTOR,
+                affinity=system.affinity,
+                tolerations=system.tolerations or None,
                 resources=resources(Size(cpu_m=100, memory_mib=600)),
                 priority_class_name="system-cluster-critical",
             ),

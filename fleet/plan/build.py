@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from fleet.plan.access import JobAccess
 from fleet.plan.autoscaler import AutoscalerPlan, autoscaler_plan
 from fleet.plan.eks import EksPlan, eks_plan
+from fleet.plan.existing import ExistingPlan, existing_plan
 from fleet.plan.github import (
     ArcControllerPlan,
     GitHubLanePlan,
@@ -15,11 +18,15 @@ from fleet.plan.github import (
 )
 from fleet.plan.gitlab import GitLabLanePlan, gitlab_lane_plan
 from fleet.plan.gpu import GpuStackPlan, gpu_stack_plan
+from fleet.plan.host_devices import HostDevicesPlan, host_devices_plan
 from fleet.plan.nodes import Pool
+from fleet.plan.oke import OkePlan, oke_plan
+from fleet.plan.ownership import ownership
+from fleet.plan.placement import Placement, system_placement
 from fleet.plan.secrets import ExternalSecret
 from fleet.plan.shares import Job
-from fleet.spec.eks import Eks
-from fleet.spec.lanes import GitHub, GitLab
+from fleet.spec.github import GitHub
+from fleet.spec.gitlab import GitLab
 from fleet.spec.stack import Cluster, Stack
 
 
@@ -45,28 +52,46 @@ class GitLabPlan:
     lanes: tuple[GitLabLanePlan, ...]
 
 
+PlatformPlan: TypeAlias = EksPlan | OkePlan | ExistingPlan
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterPlan:
     """One cluster and everything on it."""
 
     name: str
     protect: bool
-    eks: EksPlan
-    autoscaler: AutoscalerPlan
+    platform: PlatformPlan
+    """The cluster itself and its pools."""
+    autoscaler: AutoscalerPlan | None
+    """The chart; None where the platform has an autoscaler of its own, or none."""
     gpu_stack: GpuStackPlan
+    host_devices: HostDevicesPlan | None
     github: GitHubPlan | None
     gitlab: GitLabPlan | None
 
     @property
     def pools(self) -> tuple[Pool, ...]:
         """Every pool, in the order of the file."""
-        return self.eks.pools
+        return self.platform.pools
 
     def jobs(self) -> Iterator[tuple[str, Job]]:
         """Every lane's job with the lane's path."""
         lanes = [*(self.github.lanes if self.github else ())]
         for lane in [*lanes, *(self.gitlab.lanes if self.gitlab else ())]:
             yield lane.path, lane.job
+
+    def accesses(self) -> Iterator[JobAccess]:
+        """Rights of lanes whose jobs may deploy into the cluster."""
+        lanes = [*(self.github.lanes if self.github else ())]
+        for lane in [*lanes, *(self.gitlab.lanes if self.gitlab else ())]:
+            if lane.access is not None:
+                yield lane.access
+
+    @property
+    def job_namespaces(self) -> tuple[str, ...]:
+        """Namespaces that this program makes for what jobs deploy."""
+        return tuple(dict.fromkeys(name for one in self.accesses() for name in one.made_namespaces))
 
     def external_secrets(self) -> Iterator[ExternalSecret]:
         """Kubernetes Secrets that somebody else puts into the cluster."""
@@ -92,26 +117,42 @@ def build(stack: Stack) -> Plan:
     """
     return Plan(
         clusters=tuple(
-            _cluster(name, cluster, cluster.eks, stack)
+            _cluster(name, cluster, platform, stack)
             for name, cluster in stack.clusters.items()
-            if cluster.eks is not None
+            if (platform := _platform(name, cluster, stack)) is not None
         )
     )
 
 
-def _cluster(name: str, spec: Cluster, spec_eks: Eks, stack: Stack) -> ClusterPlan:
+def _platform(name: str, spec: Cluster, stack: Stack) -> PlatformPlan | None:
+    """The cluster of the kind that the file names; None where it names none."""
     tags = {**stack.tags, "gpu-runners/cluster": name}
-    eks = eks_plan(name, spec_eks, spec.gpu_stack, tags)
-    pools = {pool.name: pool for pool in eks.pools}
-    github = _github(name, spec.github, pools, stack) if spec.github is not None else None
-    gitlab = _gitlab(name, spec.gitlab, pools, stack) if spec.gitlab is not None else None
+    if spec.eks is not None:
+        return eks_plan(name, spec.eks, ownership(spec), tags, stack.charts)
+    if spec.oke is not None:
+        return oke_plan(name, spec.oke, ownership(spec), tags)
+    if spec.existing is not None:
+        return existing_plan(name, spec.existing, ownership(spec))
+    return None
+
+
+def _cluster(name: str, spec: Cluster, platform: PlatformPlan, stack: Stack) -> ClusterPlan:
+    pools = {pool.name: pool for pool in platform.pools}
+    system = system_placement(platform.pools)
+    github = _github(name, spec.github, pools, system, stack) if spec.github is not None else None
+    gitlab = _gitlab(name, spec.gitlab, pools, system, stack) if spec.gitlab is not None else None
     lanes = [*(github.lanes if github else ()), *(gitlab.lanes if gitlab else ())]
     return ClusterPlan(
         name=name,
         protect=stack.protect,
-        eks=eks,
-        autoscaler=autoscaler_plan(eks, [lane.job.pools for lane in lanes], stack.charts),
-        gpu_stack=gpu_stack_plan(eks.pools, spec.gpu_stack, stack.charts),
+        platform=platform,
+        autoscaler=(
+            autoscaler_plan(platform, [lane.job.pools for lane in lanes], system, stack.charts)
+            if isinstance(platform, EksPlan)
+            else None
+        ),
+        gpu_stack=gpu_stack_plan(platform.pools, spec.gpu_stack, ownership(spec), stack.charts),
+        host_devices=host_devices_plan(platform.pools),
         github=github,
         gitlab=gitlab,
     )
@@ -121,9 +162,11 @@ def _known(names: tuple[str, ...], pools: dict[str, Pool]) -> tuple[Pool, ...]:
     return tuple(pools[name] for name in names if name in pools)
 
 
-def _github(cluster: str, spec: GitHub, pools: dict[str, Pool], stack: Stack) -> GitHubPlan:
+def _github(
+    cluster: str, spec: GitHub, pools: dict[str, Pool], system: Placement, stack: Stack
+) -> GitHubPlan:
     return GitHubPlan(
-        controller=arc_controller_plan(spec, stack.charts),
+        controller=arc_controller_plan(spec, system, stack.charts),
         private_key=spec.app.private_key.secret if spec.app is not None else None,
         lanes=tuple(
             github_lane_plan(
@@ -131,6 +174,7 @@ def _github(cluster: str, spec: GitHub, pools: dict[str, Pool], stack: Stack) ->
                 lane,
                 path=f"clusters.{cluster}.github.lanes.{name}",
                 pools=known,
+                system=system,
                 github=spec,
                 charts=stack.charts,
             )
@@ -140,7 +184,9 @@ def _github(cluster: str, spec: GitHub, pools: dict[str, Pool], stack: Stack) ->
     )
 
 
-def _gitlab(cluster: str, spec: GitLab, pools: dict[str, Pool], stack: Stack) -> GitLabPlan:
+def _gitlab(
+    cluster: str, spec: GitLab, pools: dict[str, Pool], system: Placement, stack: Stack
+) -> GitLabPlan:
     return GitLabPlan(
         url=spec.url,
         api_token=spec.api_token.secret if spec.api_token is not None else None,
@@ -152,6 +198,7 @@ def _gitlab(cluster: str, spec: GitLab, pools: dict[str, Pool], stack: Stack) ->
                 cluster=cluster,
                 path=f"clusters.{cluster}.gitlab.lanes.{name}",
                 pools=known,
+                system=system,
                 gitlab=spec,
                 charts=stack.charts,
             )

@@ -1,14 +1,22 @@
-"""An EKS cluster as it will be: control plane, add-ons, pools, kubeconfig and node user data."""
+"""An EKS cluster as it will be: control plane, add-ons, pools, kubeconfig and node user data.
+
+The AL2023 NVIDIA image owns driver and toolkit. The GPU Operator's toolkit would point containerd
+at a runtime that the image does not define, and the nodes would turn NotReady
+(https://github.com/METR/hawk/pull/273), so on EKS the operator installs neither.
+"""
 
 from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
 
+from fleet.plan.efa import efa_plugin
+from fleet.plan.eks_pools import EksPool, eks_pool
 from fleet.plan.network import ExistingNetwork, NewNetwork, network
-from fleet.plan.nodes import Pool, eks_pool
+from fleet.plan.ownership import Ownership
+from fleet.plan.releases import Release
 from fleet.spec.eks import Eks
-from fleet.spec.gpu_stack import GpuStack
+from fleet.spec.stack import Charts
 
 LOG_TYPES = ("api", "audit", "authenticator")
 LOG_RETENTION_DAYS = 30
@@ -26,22 +34,27 @@ class EksPlan:
     allow: tuple[str, ...]
     """Public ranges of the endpoint; none makes it private only."""
     admins: tuple[str, ...]
-    pools: tuple[Pool, ...]
+    pools: tuple[EksPool, ...]
+    efa_plugin: Release | None
+    """None where no pool has EFA."""
     tags: dict[str, str]
 
     @property
-    def system_pools(self) -> tuple[Pool, ...]:
+    def system_pools(self) -> tuple[EksPool, ...]:
         """Pools without GPUs."""
         return tuple(pool for pool in self.pools if pool.role == "system")
 
     @property
-    def gpu_pools(self) -> tuple[Pool, ...]:
+    def gpu_pools(self) -> tuple[EksPool, ...]:
         """Pools with GPUs."""
         return tuple(pool for pool in self.pools if pool.role == "gpu")
 
 
-def eks_plan(name: str, eks: Eks, gpu_stack: GpuStack, tags: dict[str, str]) -> EksPlan:
+def eks_plan(
+    name: str, eks: Eks, owners: Ownership, tags: dict[str, str], charts: Charts
+) -> EksPlan:
     """Derive one EKS cluster."""
+    pools = tuple(eks_pool(name, eks, owners, pool) for pool in eks.pools)
     return EksPlan(
         name=name,
         region=eks.region,
@@ -50,7 +63,8 @@ def eks_plan(name: str, eks: Eks, gpu_stack: GpuStack, tags: dict[str, str]) -> 
         network=network(eks.network, eks.region),
         allow=eks.api.allow,
         admins=eks.admins,
-        pools=tuple(eks_pool(name, eks, gpu_stack, pool) for pool in eks.pools),
+        pools=pools,
+        efa_plugin=efa_plugin(pools, charts),
         tags=tags,
     )
 
@@ -101,7 +115,7 @@ spec:
 """
 
 
-def user_data(pool: Pool) -> str | None:
+def user_data(pool: EksPool) -> str | None:
     """User data of a pool's nodes, base64; None where EKS' own is all they need.
 
     EKS merges its part (cluster name, endpoint, CA) into the MIME message.

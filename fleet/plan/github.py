@@ -8,9 +8,9 @@ from typing import Any
 from fleet.catalog.charts import arc_crd_urls
 from fleet.catalog.images import DOCKER_IN_DOCKER, GITHUB_RUNNER
 from fleet.charts.arc_controller import ArcControllerValues
+from fleet.charts.arc_job import JobShape
 from fleet.charts.arc_pods import (
     HOOK_TEMPLATE_FILE,
-    JobShape,
     dind_pod,
     job_pod_template,
     kubernetes_runner_pod,
@@ -18,15 +18,16 @@ from fleet.charts.arc_pods import (
     runner_pod,
 )
 from fleet.charts.arc_scale_set import ArcScaleSetValues, listener_template
-from fleet.charts.pods import PodTemplate, Size, pool_affinity, resources, work_claim
-from fleet.plan import words
-from fleet.plan.gpu import SYSTEM_NODES
-from fleet.plan.nodes import Pool, job_tolerations
+from fleet.charts.host_devices import device_path, device_resource
+from fleet.charts.pods import PodTemplate, Size, resources, work_claim
+from fleet.plan.access import JobAccess, job_access
+from fleet.plan.nodes import Pool
+from fleet.plan.placement import Placement, job_affinity, job_tolerations
 from fleet.plan.releases import Release, release
 from fleet.plan.secrets import GITHUB_APP_KEYS, ExternalSecret
-from fleet.plan.shares import NOTHING, Job, job
+from fleet.plan.shares import NOTHING, Job, job, runtime_class
 from fleet.plan.words import Namespaces
-from fleet.spec.lanes import GitHub, GitHubApp, GitHubLane
+from fleet.spec.github import GitHub, GitHubApp, GitHubLane
 from fleet.spec.stack import Charts
 from fleet.units import Resources
 
@@ -74,12 +75,14 @@ class GitHubLanePlan:
     job: Job
     release: Release
     hook_template: HookTemplate | None
+    access: JobAccess | None
+    """Account of the jobs, where they may deploy into the cluster."""
     runs_on: tuple[str, ...]
     """What a workflow may write, the lane's own name first."""
 
 
-def arc_controller_plan(github: GitHub, charts: Charts) -> ArcControllerPlan:
-    """Derive the controller of a cluster."""
+def arc_controller_plan(github: GitHub, system: Placement, charts: Charts) -> ArcControllerPlan:
+    """Derive the controller of a cluster; `system` are its CPU pools."""
     controller = release(
         "gha-runner-scale-set-controller",
         charts,
@@ -89,7 +92,8 @@ def arc_controller_plan(github: GitHub, charts: Charts) -> ArcControllerPlan:
         values=ArcControllerValues(
             service_account=CONTROLLER_ACCOUNT,
             runner_max_concurrent_reconciles=10,
-            node_selector=words.SYSTEM_SELECTOR,
+            affinity=system.affinity,
+            tolerations=system.tolerations or None,
             resources=resources(Size(cpu_m=100, memory_mib=256)),
         ),
     )
@@ -98,7 +102,10 @@ def arc_controller_plan(github: GitHub, charts: Charts) -> ArcControllerPlan:
         release=controller,
         crd_files=arc_crd_urls(controller.version, charts.arc_crds),
         runner_namespace=Namespaces.arc_runners,
-        privileged_runners=any(lane.container_mode == "dind" for lane in github.lanes.values()),
+        privileged_runners=any(
+            lane.container_mode == "dind" or lane.device_access == "privileged"
+            for lane in github.lanes.values()
+        ),
         credentials=name,
         app=github.app,
         external_secret=(
@@ -115,11 +122,14 @@ def github_lane_plan(
     *,
     path: str,
     pools: tuple[Pool, ...],
+    system: Placement,
     github: GitHub,
     charts: Charts,
 ) -> GitHubLanePlan:
-    """Derive one lane; `pools` are its pools, in its order."""
-    sized = job(lane, pools, _sides(lane))
+    """Derive one lane; `pools` are its pools, in its order, `system` the CPU pools."""
+    sized = job(lane, pools, _sides(lane), device=lane.device)
+    access = job_access(lane.kubernetes_access, f"github-{name}-jobs", Namespaces.arc_runners)
+    plugged = lane.device is not None and lane.device_access == "plugin"
     shape = JobShape(
         image=lane.image or GITHUB_RUNNER.reference,
         gpus=sized.gpus,
@@ -127,9 +137,17 @@ def github_lane_plan(
         memory_mib=sized.request.memory_mib,
         disk_mib=sized.request.disk_mib,
         shm_mib=sized.shm_mib,
-        affinity=pool_affinity(words.POOL_LABEL, lane.pools),
+        affinity=job_affinity(pools),
         tolerations=job_tolerations(pools),
+        memory_limit_mib=sized.memory_limit_mib,
         env=lane.env,
+        devices=(device_resource(lane.device),) if lane.device and plugged else (),
+        host_devices=(device_path(lane.device),) if lane.device and not plugged else (),
+        run_as_root=lane.run_as_root,
+        supplemental_groups=lane.supplemental_groups,
+        pull_policy=lane.pull_policy,
+        runtime_class_name=runtime_class(lane, pools),
+        service_account_name=access.account if access is not None else None,
     )
     hook = (
         HookTemplate(
@@ -146,6 +164,7 @@ def github_lane_plan(
         path=path,
         job=sized,
         hook_template=hook,
+        access=access,
         runs_on=labels,
         release=release(
             "gha-runner-scale-set",
@@ -175,9 +194,11 @@ def github_lane_plan(
                     if lane.container_mode == "kubernetes"
                     else None
                 ),
-                template=_runner_template(lane, shape, hook),
+                template=_runner_template(lane, shape, hook, system),
                 listener_template=listener_template(
-                    Size(cpu_m=50, memory_mib=128), affinity=SYSTEM_NODES
+                    Size(cpu_m=50, memory_mib=128),
+                    affinity=system.affinity,
+                    tolerations=system.tolerations or None,
                 ),
             ),
         ),
@@ -199,7 +220,9 @@ def _resources(size: Size) -> Resources:
     return Resources(cpu_m=size.cpu_m, memory_mib=size.memory_mib, disk_mib=size.disk_mib or 0)
 
 
-def _runner_template(lane: GitHubLane, shape: JobShape, hook: HookTemplate | None) -> PodTemplate:
+def _runner_template(
+    lane: GitHubLane, shape: JobShape, hook: HookTemplate | None, system: Placement
+) -> PodTemplate:
     if lane.container_mode == "dind":
         return dind_pod(shape, docker_image=DOCKER_IN_DOCKER.reference, docker=_DOCKER)
     if hook is None:
@@ -207,5 +230,9 @@ def _runner_template(lane: GitHubLane, shape: JobShape, hook: HookTemplate | Non
     if lane.container_mode == "kubernetes":
         return kubernetes_runner_pod(shape, runner=_LAUNCHER, hook_template=hook.name)
     return novolume_runner_pod(
-        shape, runner=_LAUNCHER, hook_template=hook.name, affinity=SYSTEM_NODES
+        shape,
+        runner=_LAUNCHER,
+        hook_template=hook.name,
+        affinity=system.affinity,
+        tolerations=system.tolerations or None,
     )

@@ -7,15 +7,16 @@ from typing import Literal
 
 from fleet.catalog.images import CUDA_BASE
 from fleet.charts.gitlab_config import GitLabJob, config_toml
-from fleet.charts.gitlab_runner import GitLabRunnerValues
+from fleet.charts.gitlab_runner import GitLabRunnerValues, ManagerAutoscaler
 from fleet.charts.pods import Size, resources
-from fleet.plan import words
-from fleet.plan.nodes import Pool, job_tolerations
+from fleet.plan.access import JobAccess, job_access
+from fleet.plan.nodes import Pool
+from fleet.plan.placement import Placement, job_affinity, job_tolerations
 from fleet.plan.releases import Release, release
 from fleet.plan.secrets import GITLAB_TOKEN_KEYS, ExternalSecret
-from fleet.plan.shares import Job, job
+from fleet.plan.shares import Job, job, runtime_class
 from fleet.plan.words import Namespaces
-from fleet.spec.lanes import GitLab, GitLabLane
+from fleet.spec.gitlab import GPU_TAGS, GitLab, GitLabLane
 from fleet.spec.stack import Charts
 from fleet.units import Resources
 
@@ -28,8 +29,6 @@ _POLL_TIMEOUT_S = 1800
 """A cold GPU node takes minutes to start, and a CUDA image minutes more to pull."""
 
 _UBUNTU = "docker.io/library/ubuntu:24.04"
-
-_NVIDIA_ENVIRONMENT = {"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +62,8 @@ class GitLabLanePlan:
     """Kubernetes Secret that the manager reads."""
     external_secret: ExternalSecret | None
     tags: tuple[str, ...]
+    access: JobAccess | None
+    """Account of the jobs, where they may deploy into the cluster."""
 
 
 def gitlab_lane_plan(
@@ -72,15 +73,17 @@ def gitlab_lane_plan(
     cluster: str,
     path: str,
     pools: tuple[Pool, ...],
+    system: Placement,
     gitlab: GitLab,
     charts: Charts,
 ) -> GitLabLanePlan:
-    """Derive one lane; `pools` are its pools, in its order."""
+    """Derive one lane; `pools` are its pools, in its order, `system` the CPU pools."""
     sides = Resources(cpu_m=_HELPER.cpu_m, memory_mib=_HELPER.memory_mib, disk_mib=0) + Resources(
         cpu_m=_SERVICE.cpu_m, memory_mib=_SERVICE.memory_mib, disk_mib=0
     ).scaled(lane.services)
-    sized = job(lane, pools, sides)
-    tags = tuple(dict.fromkeys(lane.tags or (name,)))
+    sized = job(lane, pools, sides, max_cpu_m=lane.max_cpu, max_memory_mib=lane.max_memory)
+    tags = _tags(name, lane, pools)
+    access = job_access(lane.kubernetes_access, f"gitlab-{name}-jobs", Namespaces.gitlab)
     release_name = f"gitlab-{name}"
     secret_name = lane.existing_secret or f"{name}-runner-token"
     return GitLabLanePlan(
@@ -88,6 +91,7 @@ def gitlab_lane_plan(
         path=path,
         job=sized,
         tags=tags,
+        access=access,
         runner=_runner(cluster, name, lane, tags),
         token_secret=lane.token.secret if lane.token is not None else None,
         secret_name=secret_name,
@@ -105,19 +109,42 @@ def gitlab_lane_plan(
                 gitlab_url=gitlab.url,
                 concurrent=lane.concurrent,
                 secret=secret_name,
-                config=_config(lane, sized, pools),
+                config=_config(lane, sized, pools, access),
                 service_account=release_name,
                 fullname_override=release_name,
                 replicas=0 if lane.paused else 1,
-                node_selector=words.SYSTEM_SELECTOR,
+                hpa=(
+                    ManagerAutoscaler(
+                        min_replicas=lane.hpa.min_replicas, max_replicas=lane.hpa.max_replicas
+                    )
+                    if lane.hpa is not None and not lane.paused
+                    else None
+                ),
+                affinity=system.affinity,
+                tolerations=system.tolerations or None,
                 resources=resources(Size(cpu_m=100, memory_mib=128)),
             ),
         ),
     )
 
 
-def _config(lane: GitLabLane, sized: Job, pools: tuple[Pool, ...]) -> str:
-    environment = {**(_NVIDIA_ENVIRONMENT if sized.gpus else {}), **lane.env}
+def _tags(name: str, lane: GitLabLane, pools: tuple[Pool, ...]) -> tuple[str, ...]:
+    """The user's tags, then those of every GPU runner, each once.
+
+    The model's stands there where all pools have one: a100 for both sizes of an A100.
+    """
+    more: list[str] = []
+    if lane.default_tags:
+        models = {pool.gpu.partition("-")[0] for pool in pools if pool.gpu is not None}
+        more = [*GPU_TAGS, *(models if len(models) == 1 else ())]
+    tags = (*(lane.tags or (name,)), *(tag.lower().replace(" ", "-") for tag in more))
+    return tuple(dict.fromkeys(tags))
+
+
+def _config(lane: GitLabLane, sized: Job, pools: tuple[Pool, ...], access: JobAccess | None) -> str:
+    nvidia = {"NVIDIA_DRIVER_CAPABILITIES": ",".join(lane.driver_capabilities)}
+    environment = {**(nvidia if sized.gpus else {}), **lane.env}
+    most = sized.most
     return config_toml(
         GitLabJob(
             namespace=Namespaces.gitlab,
@@ -129,9 +156,17 @@ def _config(lane: GitLabLane, sized: Job, pools: tuple[Pool, ...]) -> str:
             shm_mib=sized.shm_mib,
             helper=_HELPER,
             service=_SERVICE,
-            pool_label=words.POOL_LABEL,
-            pools=lane.pools,
+            affinity=job_affinity(pools),
             tolerations=job_tolerations(pools),
+            memory_limit_mib=sized.memory_limit_mib,
+            max_size=(
+                Size(cpu_m=most.cpu_m, memory_mib=most.memory_mib, disk_mib=most.disk_mib)
+                if lane.max_cpu is not None or lane.max_memory is not None
+                else None
+            ),
+            pull_policy=lane.pull_policy,
+            runtime_class_name=runtime_class(lane, pools),
+            service_account=access.account if access is not None else None,
             poll_timeout_s=_POLL_TIMEOUT_S,
             environment=environment,
             privileged=lane.privileged,

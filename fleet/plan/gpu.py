@@ -1,8 +1,6 @@
 """The GPU stack of one cluster: which charts, with which values; nothing without a GPU pool.
 
-On EKS the AL2023 NVIDIA image owns driver and toolkit. The operator's toolkit would point
-containerd at a runtime that the image does not define, and the nodes would turn NotReady
-(https://github.com/METR/hawk/pull/273), so both are off. One chart advertises `nvidia.com/gpu`.
+Who owns driver, toolkit and advertiser comes as plain data, see `fleet.plan.ownership`.
 """
 
 from __future__ import annotations
@@ -15,18 +13,15 @@ from fleet.charts.device_plugin import (
     exclusive,
     time_slicing,
 )
-from fleet.charts.efa_plugin import EfaPluginValues
 from fleet.charts.gpu_operator import GpuOperatorValues, NfdPlacement
-from fleet.charts.pods import pool_affinity
 from fleet.plan import words
-from fleet.plan.nodes import Pool, daemonset_tolerations
+from fleet.plan.nodes import Pool
+from fleet.plan.ownership import Ownership
+from fleet.plan.placement import Placement, daemonset_placement, system_placement
 from fleet.plan.releases import GPU_STACK_TIMEOUT_S, Release, release
 from fleet.plan.words import Namespaces
-from fleet.spec.gpu_stack import Advertiser, GpuOperator, GpuStack
+from fleet.spec.gpu_stack import GpuOperator, GpuStack
 from fleet.spec.stack import Charts
-
-GPU_NODES = pool_affinity(words.ROLE_LABEL, ("gpu",))
-SYSTEM_NODES = pool_affinity(words.ROLE_LABEL, ("system",))
 
 _CONFIG_MAP = "device-plugin-configs"
 
@@ -37,27 +32,36 @@ class GpuStackPlan:
 
     device_plugin: Release | None
     operator: Release | None
-    efa_plugin: Release | None
 
 
-def gpu_stack_plan(pools: tuple[Pool, ...], spec: GpuStack, charts: Charts) -> GpuStackPlan:
+def gpu_stack_plan(
+    pools: tuple[Pool, ...], spec: GpuStack, owners: Ownership, charts: Charts
+) -> GpuStackPlan:
     """Derive the GPU stack; a cluster without GPU pools has none."""
     gpu_pools = tuple(pool for pool in pools if pool.gpu is not None)
     if not gpu_pools:
-        return GpuStackPlan(device_plugin=None, operator=None, efa_plugin=None)
+        return GpuStackPlan(device_plugin=None, operator=None)
     configs = _configs(gpu_pools)
+    on_gpu = daemonset_placement(gpu_pools)
     return GpuStackPlan(
         device_plugin=(
-            _device_plugin(gpu_pools, configs, charts)
-            if spec.advertiser == "device_plugin"
+            _device_plugin(on_gpu, configs, gpu_pools, charts)
+            if owners.advertiser == "device_plugin"
             else None
         ),
         operator=(
-            _operator(gpu_pools, configs, spec.operator, spec.advertiser, charts)
+            _operator(
+                spec.operator,
+                owners,
+                configs,
+                default_config=default_config(gpu_pools),
+                on_gpu=on_gpu,
+                on_system=system_placement(pools),
+                charts=charts,
+            )
             if spec.operator is not None
             else None
         ),
-        efa_plugin=_efa_plugin(gpu_pools, charts),
     )
 
 
@@ -69,7 +73,20 @@ def _configs(pools: tuple[Pool, ...]) -> dict[str, str]:
     return configs
 
 
-def _device_plugin(pools: tuple[Pool, ...], configs: dict[str, str], charts: Charts) -> Release:
+def default_config(pools: tuple[Pool, ...]) -> str:
+    """The config of a node without the label that picks one.
+
+    Nodes that this program makes have the label. Those of an existing cluster share one config, or
+    their owner labels them: `fleet.checks.existing`.
+    """
+    unlabelled = {pool.sharing for pool in pools if words.SHARING_LABEL not in pool.labels}
+    return (unlabelled.pop() if len(unlabelled) == 1 else None) or words.WHOLE_GPUS
+
+
+def _device_plugin(
+    on_gpu: Placement, configs: dict[str, str], pools: tuple[Pool, ...], charts: Charts
+) -> Release:
+    runtime_classes = {pool.runtime_class for pool in pools}
     return release(
         "nvidia-device-plugin",
         charts,
@@ -77,10 +94,11 @@ def _device_plugin(pools: tuple[Pool, ...], configs: dict[str, str], charts: Cha
         namespace=Namespaces.device_plugin,
         timeout_s=GPU_STACK_TIMEOUT_S,
         values=DevicePluginValues(
-            affinity=GPU_NODES,
-            tolerations=daemonset_tolerations(pools),
+            affinity=on_gpu.affinity,
+            tolerations=on_gpu.tolerations,
             configs=configs,
-            default_config=words.WHOLE_GPUS,
+            default_config=default_config(pools),
+            runtime_class_name=runtime_classes.pop() if len(runtime_classes) == 1 else None,
             priority_class_name="system-node-critical",
             fail_on_init_error=False,
         ),
@@ -88,15 +106,18 @@ def _device_plugin(pools: tuple[Pool, ...], configs: dict[str, str], charts: Cha
 
 
 def _operator(
-    pools: tuple[Pool, ...],
-    configs: dict[str, str],
     spec: GpuOperator,
-    advertiser: Advertiser,
+    owners: Ownership,
+    configs: dict[str, str],
+    *,
+    default_config: str,
+    on_gpu: Placement,
+    on_system: Placement,
     charts: Charts,
 ) -> Release:
-    tolerations = daemonset_tolerations(pools)
-    advertises = advertiser == "operator"
-    on_system = NfdPlacement(affinity=SYSTEM_NODES)
+    advertises = owners.advertiser == "operator"
+    tolerated = on_system.tolerations or None
+    nfd_on_system = NfdPlacement(affinity=on_system.affinity, tolerations=tolerated)
     return release(
         "gpu-operator",
         charts,
@@ -104,38 +125,21 @@ def _operator(
         namespace=Namespaces.operator,
         timeout_s=GPU_STACK_TIMEOUT_S,
         values=GpuOperatorValues(
-            driver=False,
-            toolkit=False,
+            driver=owners.driver,
+            toolkit=owners.toolkit,
             device_plugin=advertises,
             device_plugin_config=_CONFIG_MAP if advertises else None,
             device_plugin_config_create=True if advertises else None,
-            device_plugin_config_default=words.WHOLE_GPUS if advertises else None,
+            device_plugin_config_default=default_config if advertises else None,
             device_plugin_config_data=configs if advertises else None,
-            daemonset_tolerations=tolerations,
-            nfd_worker=NfdPlacement(affinity=GPU_NODES, tolerations=tolerations),
-            nfd_master=on_system,
-            nfd_gc=on_system,
-            operator_affinity=SYSTEM_NODES,
+            daemonset_tolerations=on_gpu.tolerations,
+            nfd_worker=NfdPlacement(affinity=on_gpu.affinity, tolerations=on_gpu.tolerations),
+            nfd_master=nfd_on_system,
+            nfd_gc=nfd_on_system,
+            operator_affinity=on_system.affinity,
+            operator_tolerations=tolerated,
             dcgm_exporter=spec.metrics,
             dcgm_service_monitor=False if spec.metrics else None,
             mig_manager=False,
-        ),
-    )
-
-
-def _efa_plugin(pools: tuple[Pool, ...], charts: Charts) -> Release | None:
-    with_efa = tuple(pool for pool in pools if pool.efa_interfaces)
-    if not with_efa:
-        return None
-    return release(
-        "aws-efa-k8s-device-plugin",
-        charts,
-        name="aws-efa-k8s-device-plugin",
-        namespace=Namespaces.efa_plugin,
-        timeout_s=GPU_STACK_TIMEOUT_S,
-        values=EfaPluginValues(
-            labels=(words.POOL_LABEL,),
-            values=tuple(pool.name for pool in with_efa),
-            tolerations=daemonset_tolerations(with_efa),
         ),
     )

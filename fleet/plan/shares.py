@@ -8,8 +8,9 @@ full of its jobs strands nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from fleet.findings import Finding
 from fleet.plan import words
@@ -40,6 +41,12 @@ class Job:
     sides: Resources
     """What the containers beside it ask for, on the same node."""
     shm_mib: int
+    memory_limit_mib: int
+    """Of the job's own container."""
+    most: Resources
+    """What the job may ask for itself, by variables; what it asks for where it may not."""
+    device: str | None = None
+    """Device of the host that the job gets."""
 
     @property
     def total(self) -> Resources:
@@ -47,11 +54,24 @@ class Job:
         return self.request + self.sides
 
 
-def job(lane: Lane, pools: tuple[Pool, ...], sides: Resources) -> Job:
-    """Size a lane's job; `pools` are those of the lane, in its order."""
+def job(
+    lane: Lane,
+    pools: tuple[Pool, ...],
+    sides: Resources,
+    *,
+    device: str | None = None,
+    max_cpu_m: int | None = None,
+    max_memory_mib: int | None = None,
+) -> Job:
+    """Size a lane's job; `pools` are those of the lane, in its order.
+
+    The maxima are what a job may ask for itself.
+    """
     share = fair_share(pools, lane.gpus, sides) if lane.gpus else None
     cpu_m = lane.cpu if lane.cpu is not None else (share.cpu_m if share else 0)
     memory_mib = lane.memory if lane.memory is not None else (share.memory_mib if share else 0)
+    if lane.memory is None and lane.memory_limit is not None:
+        memory_mib = min(memory_mib, lane.memory_limit)
     disk_mib = lane.disk if lane.disk is not None else (share.disk_mib if share else 0)
     return Job(
         pools=lane.pools,
@@ -59,7 +79,21 @@ def job(lane: Lane, pools: tuple[Pool, ...], sides: Resources) -> Job:
         request=Resources(cpu_m=cpu_m, memory_mib=memory_mib, disk_mib=disk_mib),
         sides=sides,
         shm_mib=lane.shm if lane.shm is not None else memory_mib // 2,
+        memory_limit_mib=lane.memory_limit if lane.memory_limit is not None else memory_mib,
+        most=Resources(
+            cpu_m=cpu_m if max_cpu_m is None else max(cpu_m, max_cpu_m),
+            memory_mib=memory_mib if max_memory_mib is None else max(memory_mib, max_memory_mib),
+            disk_mib=disk_mib,
+        ),
+        device=device,
     )
+
+
+def runtime_class(lane: Lane, pools: tuple[Pool, ...]) -> str | None:
+    """RuntimeClass of a lane's jobs: the lane's own, else the one that a GPU needs on its pools."""
+    if lane.runtime_class is not None or not lane.gpus:
+        return lane.runtime_class
+    return next((pool.runtime_class for pool in pools if pool.runtime_class is not None), None)
 
 
 def fair_share(pools: tuple[Pool, ...], gpus: int, sides: Resources) -> Resources:
@@ -120,16 +154,25 @@ _AMOUNTS = ("cpu", "memory", "disk")
 def _reads(path: str, pool: Pool, *keys: str) -> tuple[str, ...]:
     """Places that decide whether a job fits a pool."""
     of_lane = ("pools", "gpus", "container_mode", "services", *keys)
-    of_pool = ("instance_types", "sharing", "reserve", "disk_gib", "instance_store")
+    of_pool = (
+        *("instance_types", "disk_gib", "instance_store"),
+        *("shape", "ocpus", "memory_gb", "boot_volume_gb"),
+        *("cpu", "memory", "disk", "gpu", "gpus"),
+        *("sharing", "reserve"),
+    )
     return (
         *(f"{path}.{field}" for field in of_lane),
         *(f"{pool.path}.{field}" for field in of_pool),
     )
 
 
+_Amount: TypeAlias = "tuple[str, str, int, int, int, Callable[[int], str]]"
+
+
 def _fits_node(job: Job, node: Node, pool: Pool, path: str) -> Iterator[Finding]:
     request, sides, free = job.request, job.sides, node.free
     for key, resource, asked, beside, available, text in (
+        *_maxima(job, free),
         ("gpus", words.GPU_RESOURCE, job.gpus, 0, node.advertised, str),
         ("cpu", "cpu", request.cpu_m, sides.cpu_m, free.cpu_m, format_cpu),
         ("memory", "memory", request.memory_mib, sides.memory_mib, free.memory_mib, format_memory),
@@ -142,15 +185,25 @@ def _fits_node(job: Job, node: Node, pool: Pool, path: str) -> Iterator[Finding]
                 path=f"{path}.{key}",
                 message=(
                     f"a job asks for {text(asked)} {resource}{more}; an empty node of pool "
-                    f"{pool.name} ({node.instance_type}) has {text(max(0, available))} available"
+                    f"{pool.name} ({node.kind}) has {text(max(0, available))} available"
                 ),
                 remedy=(
                     f"lower {key} or use larger nodes"
-                    if key == "gpus"
+                    if key in ("gpus", "max_cpu", "max_memory")
                     else f"lower {key}, leave it out for the fair share, or use larger nodes"
                 ),
                 reads=_reads(path, pool, key),
             )
+
+
+def _maxima(job: Job, free: Resources) -> Iterator[_Amount]:
+    """What a job may raise itself to, where that is more than what it asks for."""
+    request, sides, most = job.request, job.sides, job.most
+    if most.cpu_m > request.cpu_m:
+        yield "max_cpu", "cpu", most.cpu_m, sides.cpu_m, free.cpu_m, format_cpu
+    if most.memory_mib > request.memory_mib:
+        beside = sides.memory_mib
+        yield "max_memory", "memory", most.memory_mib, beside, free.memory_mib, format_memory
 
 
 def _suits(job: Job, pool: Pool, path: str) -> Iterator[Finding]:
@@ -163,12 +216,22 @@ def _suits(job: Job, pool: Pool, path: str) -> Iterator[Finding]:
             remedy=f"remove {pool.name} from the lane's pools",
             reads=reads,
         )
-    if not job.gpus and pool.gpu is not None:
+    if not (job.gpus or job.device) and pool.gpu is not None:
         yield Finding(
             rule="places",
             path=f"{path}.pools",
             message=f"the lane's jobs ask for no GPU, pool {pool.name} is kept for jobs that do",
             remedy="add gpus: 1 to the lane, or use a CPU pool",
+            reads=reads,
+        )
+    if job.gpus > 1 and pool.mig_instances > 1:
+        yield Finding(
+            rule="sharing",
+            path=f"{path}.gpus",
+            message=(
+                f"asks for {job.gpus} MIG instances of pool {pool.name}; a process uses one of them"
+            ),
+            remedy="set gpus: 1, or use a pool of larger instances",
             reads=reads,
         )
     if job.gpus > 1 and pool.time_slices > 1:

@@ -26,9 +26,6 @@ SHARING_LABEL = "nvidia.com/device-plugin.config"
 WHOLE_GPUS = "whole"
 """Named config of a pool that does not share its cards, and the default of a node without label."""
 
-SYSTEM_SELECTOR = {ROLE_LABEL: "system"}
-"""Where controllers, listeners and runner managers live."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Taint:
@@ -56,6 +53,7 @@ class Namespaces:
     operator = "gpu-operator"
     device_plugin = "nvidia-device-plugin"
     efa_plugin = "aws-efa-device-plugin"
+    host_devices = "host-devices"
     arc_controller = "arc-systems"
     arc_runners = "arc-runners"
     gitlab = "gitlab-runners"
@@ -63,5 +61,5 @@ class Namespaces:
 
 
 def slices(replicas: int) -> str:
-    """Name of the device plugin's config for a pool whose GPUs are shared by time slicing."""
-    return f"time-slicing-{replicas}"
+    """Name of the device plugin's config for a pool whose GPUs serve so many jobs in turn."""
+    return f"time-slicing-{replicas}" if replicas > 1 else WHOLE_GPUS

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from fleet.spec.base import Model, Rule
 
-Advertiser = Literal["device_plugin", "operator"]
+Advertiser = Literal["device_plugin", "operator", "provider"]
 
 
 class GpuOperator(Model):
@@ -18,14 +18,24 @@ class GpuOperator(Model):
     metrics: bool = Field(
         default=True, description="run dcgm-exporter on GPU nodes (no ServiceMonitor is made)"
     )
+    driver: bool = Field(
+        default=False, description="let the operator install the driver; else the image has it"
+    )
+    toolkit: bool = Field(
+        default=False,
+        description="let the operator install the container toolkit; else the image has it",
+    )
 
 
 class GpuStack(Model):
     """Exactly one owner per node for the driver, the toolkit and the advertiser of GPUs."""
 
-    advertiser: Advertiser = Field(
-        default="device_plugin",
-        description="what advertises nvidia.com/gpu: the device plugin's chart, or the operator",
+    advertiser: Advertiser | None = Field(
+        default=None,
+        description=(
+            "what advertises nvidia.com/gpu: the device plugin's chart (default on EKS), the "
+            "operator, or the provider's own plugin (default on OKE and existing clusters)"
+        ),
     )
     operator: GpuOperator | None = Field(
         default=None, description="the GPU Operator (feature discovery, validation, metrics)"

@@ -167,3 +167,7 @@ def _broken_rules(model: Model, path: Path) -> Iterator[tuple[Finding, Path]]:
             for key, item in cast("Mapping[str, object]", value).items():
                 if isinstance(item, Model):
                     yield from _broken_rules(item, (*path, name, key))
+        elif isinstance(value, tuple):
+            for index, item in enumerate(cast("tuple[object, ...]", value)):
+                if isinstance(item, Model):
+                    yield from _broken_rules(item, (*path, name, index))

@@ -10,7 +10,8 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.catalog.ec2 import INSTANCE_TYPES, UnknownInstanceType, instance_type
 from fleet.catalog.eks import AMI_TYPES, DEAD_AMI_TYPES
-from fleet.spec.base import CpuOrNone, MemoryOrNone, Model, Rule, Zone
+from fleet.catalog.gpus import GPU_MODELS
+from fleet.spec.base import CpuOrNone, MemoryOrNone, Model, Rule, Zone, exactly_one
 
 _OFFERED = tuple(
     ami.name
@@ -41,10 +42,15 @@ def _known_ami_type(value: str) -> str:
     return value
 
 
-def _label_key(value: str) -> str:
+def _node_label_key(value: str) -> str:
     prefix, _, name = value.rpartition("/")
     if not re.fullmatch(_LABEL_PART, name) or not re.fullmatch(_LABEL_PREFIX, prefix):
         raise ValueError("is not a key of a node label; write it like example.com/team")
+    return value
+
+
+def _label_key(value: str) -> str:
+    prefix = _node_label_key(value).rpartition("/")[0]
     if prefix in _OURS or f".{prefix}".endswith(_KEPT):
         raise ValueError(
             "has a prefix that Kubernetes, EKS or this program keeps; use one of your own"
@@ -77,13 +83,52 @@ AmiType = Annotated[
     WithJsonSchema({"type": "string", "enum": list(_OFFERED)}),
 ]
 LabelKey = Annotated[str, AfterValidator(_label_key)]
+"""Key of a label that this program puts on nodes."""
+
+NodeLabelKey = Annotated[str, AfterValidator(_node_label_key)]
+"""Key of a label, or taint, that nodes have already."""
+
 LabelValue = Annotated[str, AfterValidator(_label_value)]
 
 
 class Sharing(Model):
     """How one card serves several jobs. Time slicing isolates neither memory nor faults."""
 
-    time_slicing: int = Field(ge=2, le=48, description="jobs that share one GPU in turn")
+    time_slicing: int | None = Field(
+        default=None, ge=2, le=48, description="jobs that share one GPU in turn"
+    )
+    mig: str | None = Field(
+        default=None,
+        pattern=r"^\d+g\.\d+gb$",
+        description=(
+            "MIG profile into which every card of an existing cluster is partitioned already "
+            "(strategy single: each instance is one nvidia.com/gpu), like 1g.5gb"
+        ),
+    )
+
+    def rules(self) -> Iterator[Rule]:
+        """One way of sharing."""
+        yield from exactly_one(self, "time_slicing", "mig")
+
+    @property
+    def slices(self) -> int:
+        """Jobs that share one card in turn."""
+        return self.time_slicing or 1
+
+
+def mig_rules(sharing: Sharing | None, gpu: str, reads: tuple[str, ...]) -> Iterator[Rule]:
+    """MIG on nodes that this program makes: never, and on some models not by anybody."""
+    if sharing is None or sharing.mig is None:
+        return
+    if not GPU_MODELS[gpu].mig:
+        yield Rule("sharing.mig", f"is set, but the {gpu} has no MIG", "use time_slicing", reads)
+    else:
+        yield Rule(
+            "sharing.mig",
+            "is set, but this program does not partition the cards of nodes that it makes",
+            "use time_slicing, or remove sharing",
+            reads,
+        )
 
 
 class Reserve(Model):
@@ -195,6 +240,8 @@ class EksPool(Model):
                 "remove sharing",
                 ("instance_types",),
             )
+        if (gpu := INSTANCE_TYPES[self.instance_types[0]].gpu) is not None:
+            yield from mig_rules(self.sharing, gpu, ("instance_types",))
         if self.ami_type is not None and bool(self.gpus) != AMI_TYPES[self.ami_type].gpu:
             wanted = "AL2023_x86_64_NVIDIA" if self.gpus else "AL2023_x86_64_STANDARD"
             yield Rule(

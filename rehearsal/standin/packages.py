@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from rehearsal.standin import aws, gitlab, kubernetes, random
+from rehearsal.standin import aws, gitlab, kubernetes, oci, random
 from rehearsal.standin.server import Package
 
 PACKAGES: Final[tuple[Package, ...]] = (
     aws.PACKAGE,
+    oci.PACKAGE,
     kubernetes.PACKAGE,
     random.PACKAGE,
     gitlab.PACKAGE,

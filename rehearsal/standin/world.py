@@ -40,6 +40,7 @@ class World:
         self.lock = threading.RLock()
         self._things: dict[tuple[str, str, str], Thing] = {}
         self._journal: list[Event] = []
+        self._gone: list[Thing] = []
         self._lives: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
 
@@ -60,7 +61,14 @@ class World:
     def remove(self, thing: Thing) -> None:
         """Takes `thing` out; nothing happens where it is gone already."""
         with self.lock:
-            self._things.pop(_key(thing), None)
+            found = self._things.pop(_key(thing), None)
+            if found is not None:
+                self._gone.append(found)
+
+    def gone(self, type: str) -> tuple[Thing, ...]:
+        """Every thing of that type that was taken out, as it was last, oldest first."""
+        with self.lock:
+            return tuple(thing for thing in self._gone if thing.type == type)
 
     def get(self, id: str, type: str | None = None, scope: str | None = None) -> Thing | None:
         """The thing with that id; give `type` and `scope` where ids are not unique."""

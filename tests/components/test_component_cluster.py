@@ -11,8 +11,8 @@ import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.aws.pool import LiveSize
 from components.cluster import RunnerCluster, RunnerClusterArgs
+from components.platform import LiveSize
 from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
 from tests import fleets
 from tests.engine import Registered, Registration, deploy

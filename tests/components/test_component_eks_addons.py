@@ -14,7 +14,7 @@ from tests.engine import Registered, deploy
 
 
 def made(*, known: bool = True) -> Registered:
-    plan = fleets.cluster().eks
+    plan = fleets.cluster().platform
 
     def program() -> None:
         opts = fleets.providers()

@@ -16,7 +16,7 @@ from tests.engine import Registered, deploy
 
 
 def made(*, known: bool = True, protect: bool = False, **eks: Any) -> Registered:
-    plan = fleets.cluster({"eks": eks}).eks
+    plan = fleets.cluster({"eks": eks}).platform
 
     def program() -> None:
         subnets = {"us-west-2a": "subnet-1", "us-west-2b": "subnet-2"}

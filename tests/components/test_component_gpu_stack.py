@@ -21,11 +21,12 @@ EFA = {"instance_types": ["p4d.24xlarge"], "max_size": 1, "efa": True, "zones": 
 
 
 def planned(chart: str, **changes: Any) -> Release:
-    stack = fleets.cluster({"eks": {"pools": {"efa": EFA}}, **changes}).gpu_stack
+    plan = fleets.cluster({"eks": {"pools": {"efa": EFA}}, **changes})
+    stack = plan.gpu_stack
     release = {
         "gpu-operator": stack.operator,
         "nvidia-device-plugin": stack.device_plugin,
-        "aws-efa-k8s-device-plugin": stack.efa_plugin,
+        "aws-efa-k8s-device-plugin": plan.platform.efa_plugin,
     }[chart]
     assert release is not None
     return release

@@ -19,7 +19,7 @@ TAGS = {"environment": "test"}
 def made(*, known: bool, zones: str = "ab", nat: str = "one") -> Registered:
     names = [f"us-west-2{letter}" for letter in zones]
     network = {"cidr": "10.0.0.0/16", "zones": names, "nat": nat}
-    plan = fleets.cluster({"eks": {"network": network}}).eks.network
+    plan = fleets.cluster({"eks": {"network": network}}).platform.network
     assert isinstance(plan, NewNetwork)
     return deploy(
         lambda: Network("net", NetworkArgs(plan=plan, tags=TAGS), fleets.providers()) and None,
@@ -131,7 +131,7 @@ def test_consumers_get_the_private_subnet_of_each_zone(known: bool) -> None:
 def test_an_existing_vpc_is_left_as_it_is(known: bool) -> None:
     ids = {"us-west-2a": "subnet-01234567", "us-west-2b": "subnet-89abcdef"}
     network = {"vpc_id": "vpc-0123456789", "subnet_ids": ids, "cidr": None, "zones": None}
-    plan = fleets.cluster({"eks": {"network": network}}).eks.network
+    plan = fleets.cluster({"eks": {"network": network}}).platform.network
     ready: list[pulumi.Resource] = []
 
     def program() -> None:

@@ -10,8 +10,9 @@ import pulumi_aws as aws
 import pytest
 import yaml
 
-from components.aws.pool import LiveSize, NodeGroup, NodeGroupArgs, desired_size
-from fleet.plan.nodes import Pool
+from components.aws.pool import NodeGroup, NodeGroupArgs, desired_size
+from components.platform import LiveSize
+from fleet.plan.eks_pools import EksPool
 from tests import fleets
 from tests.engine import UNKNOWN, Registered, deploy
 
@@ -26,7 +27,7 @@ BLOCK = {
 }
 
 
-def made(plan: Pool, *, known: bool = True, live: LiveSize | None = None) -> Registered:
+def made(plan: EksPool, *, known: bool = True, live: LiveSize | None = None) -> Registered:
     def program() -> None:
         opts = fleets.providers()
         before = aws.eks.Addon("before", cluster_name="ci", addon_name="vpc-cni")

@@ -46,21 +46,25 @@ Maker = Callable[[str, ClusterPlan, pulumi.ResourceOptions], pulumi.ComponentRes
 
 
 def _network(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> Network:
-    return Network(name, NetworkArgs(plan=plan.eks.network, tags=plan.eks.tags), opts)
+    return Network(name, NetworkArgs(plan=plan.platform.network, tags=plan.platform.tags), opts)
 
 
 def _eks_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> EksCluster:
-    return EksCluster(name, EksClusterArgs(plan=plan.eks, subnet_ids=SUBNETS, protect=True), opts)
+    return EksCluster(
+        name, EksClusterArgs(plan=plan.platform, subnet_ids=SUBNETS, protect=True), opts
+    )
 
 
 def _eks_addons(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> EksAddons:
-    return EksAddons(name, EksAddonsArgs(plan=plan.eks, cluster_name=plan.name, after=[]), opts)
+    return EksAddons(
+        name, EksAddonsArgs(plan=plan.platform, cluster_name=plan.name, after=[]), opts
+    )
 
 
 def _node_group(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> NodeGroup:
     args = NodeGroupArgs(
         plan=next(pool for pool in plan.pools if pool.efa_interfaces),
-        kubernetes_version=plan.eks.version,
+        kubernetes_version=plan.platform.version,
         cluster_name=plan.name,
         cluster_security_group_id="sg-1",
         vpc_id="vpc-1",

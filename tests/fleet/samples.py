@@ -60,7 +60,7 @@ clusters:
           capacity_reservation_id: cr-0123456789abcdef0
           zones: [us-west-2a]
           efa: true
-    gpu_stack: {advertiser: device_plugin, operator: {metrics: true}}
+    gpu_stack: {advertiser: device_plugin, operator: {metrics: true, driver: false, toolkit: false}}
     github:
       url: https://github.com/example-org
       app: {id: 1, installation_id: 2, private_key: {secret: githubAppKey}}
@@ -125,6 +125,126 @@ clusters:
     gitlab:
       lanes:
         secret: {pools: [t4], gpus: 1, existing_secret: runner-token}
+  oci:
+    oke:
+      region: us-ashburn-1
+      compartment_id: ocid1.compartment.oc1..aaaaaaaaexample
+      availability_domains: ["Uocm:US-ASHBURN-AD-1", "Uocm:US-ASHBURN-AD-2"]
+      version: "1.35"
+      network: {cidr: 10.2.0.0/16, services_cidr: 10.96.0.0/16}
+      api: {allow: [203.0.113.0/24]}
+      profile: ci
+      pools:
+        system:
+          shape: VM.Standard.E5.Flex
+          ocpus: 2
+          memory_gb: 16
+          image_id: ocid1.image.oc1.iad.aaaaaaaaexample
+          boot_volume_gb: 100
+          availability_domains: ["Uocm:US-ASHBURN-AD-2"]
+          capacity_reservation_id: ocid1.capacityreservation.oc1.iad.aaaaaaaaexample
+          min_size: 2
+          max_size: 2
+          node_cycling: false
+          eviction_minutes: 60
+          reserve: {cpu: 100m, memory: 256Mi, disk: 1Gi}
+          labels: {example.com/team: ci}
+          paused: false
+        a10: {shape: VM.GPU.A10.1, max_size: 4, preemptible: true, sharing: {time_slicing: 2}}
+    gpu_stack: {advertiser: device_plugin}
+    github:
+      url: https://github.com/example-org/oci
+      existing_secret: app-keys
+      lanes:
+        a10: {pools: [a10], gpus: 1, max_runners: 2}
+  oci-existing:
+    oke:
+      region: eu-frankfurt-1
+      compartment_id: ocid1.compartment.oc1..aaaaaaaaexample
+      availability_domains: ["Uocm:EU-FRANKFURT-1-AD-1"]
+      version: "1.36"
+      network:
+        vcn_id: ocid1.vcn.oc1.eu-frankfurt-1.aaaaaaaaexample
+        endpoint_subnet_id: ocid1.subnet.oc1.eu-frankfurt-1.aaaaaaaaendpoint
+        worker_subnet_id: ocid1.subnet.oc1.eu-frankfurt-1.aaaaaaaaworker
+        pod_subnet_id: ocid1.subnet.oc1.eu-frankfurt-1.aaaaaaaapod
+        load_balancer_subnet_id: ocid1.subnet.oc1.eu-frankfurt-1.aaaaaaaabalancer
+        endpoint_security_group_ids: [ocid1.networksecuritygroup.oc1.eu-frankfurt-1.aaaaaaaaone]
+        worker_security_group_ids: [ocid1.networksecuritygroup.oc1.eu-frankfurt-1.aaaaaaaatwo]
+        pod_security_group_ids: [ocid1.networksecuritygroup.oc1.eu-frankfurt-1.aaaaaaaasix]
+      pools:
+        system: {shape: VM.Standard.E4.Flex, ocpus: 2, memory_gb: 16, min_size: 1, max_size: 1}
+  honey:
+    existing:
+      context: honey
+      kubeconfig: kubeconfigs/honey.yaml
+      pools:
+        cpu: {cpu: 8, memory: 32Gi, disk: 100Gi, count: 2, labels: {example.com/role: cpu}}
+        dri:
+          cpu: 16
+          memory: 64Gi
+          disk: 300Gi
+          count: 1
+          labels: {example.com/role: dri, kubernetes.io/hostname: honey}
+          taints: [{key: dedicated, value: dri, effect: NoSchedule}]
+          devices: {dri: 4}
+        a100:
+          cpu: 128
+          memory: 1000Gi
+          disk: 900Gi
+          count: 2
+          labels: {example.com/role: a100}
+          gpu: A100-40GB
+          gpus: 8
+          driver: "580.95"
+          runtime_class: nvidia
+          container_runtime: crio
+          sharing: {mig: 1g.5gb}
+    github:
+      url: https://github.com/example-org/honey
+      existing_secret: app-keys
+      lanes:
+        vulkan:
+          pools: [dri]
+          cpu: 2
+          memory: 8Gi
+          max_runners: 4
+          device: dri
+          device_access: plugin
+          run_as_root: false
+          supplemental_groups: [109]
+        mig:
+          pools: [a100]
+          gpus: 1
+          gpu: A100-40GB
+          memory_limit: 32Gi
+          runtime_class: nvidia
+          pull_policy: IfNotPresent
+          kubernetes_access:
+            namespaces: [ci-jobs]
+            existing_namespaces: [shared]
+            permissions: [{api_groups: [""], resources: [pods], verbs: [get, create]}]
+          max_runners: 4
+    gitlab:
+      lanes:
+        ska-gpu-a100:
+          pools: [a100]
+          gpus: 1
+          cpu: 2
+          memory: 8Gi
+          concurrent: 30
+          hpa: {min_replicas: 1, max_replicas: 2}
+          tags: [ska-gpu-a100]
+          default_tags: true
+          max_cpu: 3
+          max_memory: 12Gi
+          pull_policy: [always, if-not-present]
+          driver_capabilities: [compute, utility]
+          gpu: A100-40GB
+          memory_limit: 12Gi
+          runtime_class: nvidia
+          kubernetes_access: {existing_namespaces: [shared]}
+          token: {secret: runnerToken}
 """
 
 

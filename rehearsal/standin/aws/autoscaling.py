@@ -15,10 +15,11 @@ from dataclasses import replace
 from typing import ClassVar, Final
 
 from rehearsal.standin.aws import tokens
-from rehearsal.standin.aws.base import MAX_TAGS, AwsKind, Problem, arn, must_exist, region_of
-from rehearsal.standin.aws.kubernetes_names import LABEL_KEY, LABEL_VALUE
+from rehearsal.standin.aws.base import MAX_TAGS, AwsKind, arn, region_of
 from rehearsal.standin.kind import Call, Lookup, Properties, Refusal, Thing
+from rehearsal.standin.kubernetes_names import LABEL_KEY, LABEL_VALUE
 from rehearsal.standin.properties import mapping, number, objects, text, texts
+from rehearsal.standin.rules import Problem, must_exist
 from rehearsal.standin.world import World
 
 _NODE_TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"

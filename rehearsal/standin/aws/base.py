@@ -8,11 +8,12 @@ give one state.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Thing
-from rehearsal.standin.properties import given, lookup, strings, text
+from rehearsal.standin.properties import given, strings, text
+from rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
     from rehearsal.standin.world import World
@@ -25,9 +26,6 @@ CREATED_AT: Final = "2026-11-01T00:00:00Z"
 MAX_TAGS: Final = 50
 """https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html"""
 
-Problem = tuple[str, str]
-"""An input path and what is wrong there."""
-
 
 def region_of(scope: str, properties: Properties | None = None) -> str:
     """The region that a call goes to: the resource's own `region`, else the provider's."""
@@ -37,47 +35,6 @@ def region_of(scope: str, properties: Properties | None = None) -> str:
 def arn(service: str, region: str, resource: str, account: str = ACCOUNT) -> str:
     """An ARN; `region` is empty for IAM and S3, `account` for S3 and AWS's own policies."""
     return f"arn:{PARTITION}:{service}:{region}:{account}:{resource}"
-
-
-def choice(properties: Properties, path: str, allowed: Collection[str]) -> Iterator[Problem]:
-    """A problem where the string at `path` is none of `allowed`."""
-    value = text(properties, path)
-    if value is not None and value not in allowed:
-        yield path, f"{value!r} is none of {', '.join(sorted(allowed))}"
-
-
-def between(properties: Properties, path: str, low: int, high: int) -> Iterator[Problem]:
-    """A problem where the number at `path` lies outside `low` to `high`."""
-    value = lookup(properties, path)
-    if isinstance(value, int) and not isinstance(value, bool) and not low <= value <= high:
-        yield path, f"{value} is not between {low} and {high}"
-
-
-def spelled(
-    properties: Properties, path: str, pattern: str, limit: int, words: str
-) -> Iterator[Problem]:
-    """A problem where the string at `path` is too long or spelled otherwise than `pattern`."""
-    value = text(properties, path)
-    if value is None:
-        return
-    if len(value) > limit:
-        yield path, f"{value!r} has {len(value)} characters, the limit is {limit}: shorten it"
-    elif not re.fullmatch(pattern, value):
-        yield path, f"{value!r} must consist of {words}"
-
-
-def exactly_one(properties: Properties, paths: Collection[str]) -> Iterator[Problem]:
-    """A problem unless one and only one of `paths` is set."""
-    found = [path for path in paths if given(properties, path)]
-    if len(found) != 1:
-        which = ", ".join(found) if found else "none"
-        yield (found or list(paths))[0], f"give exactly one of {', '.join(paths)}; given: {which}"
-
-
-def conflict(properties: Properties, first: str, second: str) -> Iterator[Problem]:
-    """A problem where both paths are set."""
-    if given(properties, first) and given(properties, second):
-        yield second, f"conflicts with {first!r}: give one of the two"
 
 
 class AwsKind(Kind):
@@ -150,25 +107,6 @@ class AwsKind(Kind):
 
     def _prefix_input(self) -> str:
         return f"{self.autonamed or 'name'}Prefix"
-
-
-def must_exist(
-    world: World, token: str, wanted: str | None, scope: str | None, error: str
-) -> Thing | None:
-    """The thing with that id, None where the id is not known yet.
-
-    Raises `Refusal` where nothing of the type has it: it was deleted, or is made too late.
-    """
-    if wanted is None:
-        return None
-    found = world.get(wanted, token, scope)
-    if found is None:
-        noun = token.rpartition(":")[2]
-        raise Refusal(
-            f"{error}: {noun} {wanted!r} does not exist; refer to the resource's output, or make "
-            "this one depend on it"
-        )
-    return found
 
 
 def dependency_violation(thing: Thing, users: Iterable[Thing], remedy: str) -> None:

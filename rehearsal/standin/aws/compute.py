@@ -12,21 +12,11 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from rehearsal.standin.aws import tokens
-from rehearsal.standin.aws.base import (
-    AwsKind,
-    Problem,
-    arn,
-    between,
-    choice,
-    conflict,
-    dependency_violation,
-    must_exist,
-    region_of,
-    spelled,
-)
+from rehearsal.standin.aws.base import AwsKind, arn, dependency_violation, region_of
 from rehearsal.standin.aws.user_data import base64_problem
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.properties import given, lookup, number, objects, text, texts
+from rehearsal.standin.rules import Problem, between, choice, conflict, must_exist, spelled
 from rehearsal.standin.world import World
 
 VOLUME_TYPES: Final = ("gp2", "gp3", "io1", "io2", "sc1", "st1", "standard")

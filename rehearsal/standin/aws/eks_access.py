@@ -11,19 +11,12 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from rehearsal.standin.aws import iam, tokens
-from rehearsal.standin.aws.base import (
-    ACCOUNT,
-    CREATED_AT,
-    AwsKind,
-    Problem,
-    arn,
-    choice,
-    region_of,
-)
+from rehearsal.standin.aws.base import ACCOUNT, CREATED_AT, AwsKind, arn, region_of
 from rehearsal.standin.aws.eks_cluster import cluster_named
-from rehearsal.standin.aws.kubernetes_names import NAMESPACE
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from rehearsal.standin.kubernetes_names import NAMESPACE
 from rehearsal.standin.properties import given, text, texts
+from rehearsal.standin.rules import Problem, choice
 from rehearsal.standin.world import Event, World
 
 ENTRY_TYPES: Final = (

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast
 
 from rehearsal.standin.aws import autoscaling, iam, tokens
-from rehearsal.standin.aws.base import CREATED_AT, AwsKind, Problem, arn, choice, region_of
+from rehearsal.standin.aws.base import CREATED_AT, AwsKind, arn, region_of
 from rehearsal.standin.aws.eks_access import (
     has_identity_agent,
     refuse_pod_role,
@@ -21,6 +21,7 @@ from rehearsal.standin.aws.eks_access import (
 from rehearsal.standin.aws.eks_cluster import cluster_named, issuer_of
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.properties import given, lookup, mapping, objects, strings, text
+from rehearsal.standin.rules import Problem, choice
 from rehearsal.standin.world import World
 
 VERSIONS: Final = {

@@ -13,19 +13,10 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from rehearsal.standin.aws import iam, network_rules, tokens
-from rehearsal.standin.aws.base import (
-    ACCOUNT,
-    CREATED_AT,
-    AwsKind,
-    Problem,
-    arn,
-    choice,
-    must_exist,
-    region_of,
-    spelled,
-)
+from rehearsal.standin.aws.base import ACCOUNT, CREATED_AT, AwsKind, arn, region_of
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.properties import flag, given, mapping, objects, text, texts
+from rehearsal.standin.rules import Problem, choice, must_exist, spelled
 from rehearsal.standin.world import World
 
 VERSIONS: Final = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36")

@@ -13,20 +13,10 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from rehearsal.standin.aws import autoscaling, eks_node_group_rules, network_rules, tokens
-from rehearsal.standin.aws.base import (
-    AwsKind,
-    Problem,
-    arn,
-    between,
-    choice,
-    conflict,
-    exactly_one,
-    region_of,
-    spelled,
-)
+from rehearsal.standin.aws.base import AwsKind, arn, region_of
 from rehearsal.standin.aws.eks_cluster import NAME_PATTERN, cluster_named
-from rehearsal.standin.aws.kubernetes_names import LABEL_KEY, LABEL_VALUE
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from rehearsal.standin.kubernetes_names import LABEL_KEY, LABEL_VALUE
 from rehearsal.standin.properties import (
     flag,
     given,
@@ -38,6 +28,7 @@ from rehearsal.standin.properties import (
     text,
     texts,
 )
+from rehearsal.standin.rules import Problem, between, choice, conflict, exactly_one, spelled
 from rehearsal.standin.world import Event, World
 
 _LINUX: Final = ("x86_64", "ARM_64")

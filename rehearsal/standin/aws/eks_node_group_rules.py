@@ -19,11 +19,11 @@ from rehearsal.standin.aws import (
     user_data,
     vpc,
 )
-from rehearsal.standin.aws.base import must_exist
 from rehearsal.standin.aws.eks_addon import missing_node_addons
 from rehearsal.standin.aws.eks_cluster import SKEW, minor
 from rehearsal.standin.kind import Properties, Refusal, Thing
 from rehearsal.standin.properties import flag, given, mapping, number, objects, text, texts
+from rehearsal.standin.rules import must_exist
 from rehearsal.standin.world import World
 
 _NODE_POLICIES: Final = ("AmazonEKSWorkerNodePolicy", "AmazonEKSWorkerNodeMinimalPolicy")

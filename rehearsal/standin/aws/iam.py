@@ -12,18 +12,11 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from rehearsal.standin.aws import policy_documents, tokens
-from rehearsal.standin.aws.base import (
-    CREATED_AT,
-    AwsKind,
-    Problem,
-    arn,
-    between,
-    conflict,
-    spelled,
-)
+from rehearsal.standin.aws.base import CREATED_AT, AwsKind, arn
 from rehearsal.standin.aws.policy_documents import document_problems
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.properties import flag, items, text, texts
+from rehearsal.standin.rules import Problem, between, conflict, spelled
 from rehearsal.standin.world import World
 
 AWS_MANAGED_POLICIES: Final = frozenset(

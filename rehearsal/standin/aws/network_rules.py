@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 
 from rehearsal.standin.aws import tokens
-from rehearsal.standin.aws.base import must_exist
 from rehearsal.standin.kind import Refusal, Thing
 from rehearsal.standin.properties import text
+from rehearsal.standin.rules import must_exist
 from rehearsal.standin.world import World
 
 

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, cast
 
-from rehearsal.standin.aws.base import Problem
 from rehearsal.standin.kind import Properties
 from rehearsal.standin.properties import mapping, objects, text
+from rehearsal.standin.rules import Problem
 
 
 def document_problems(

@@ -11,18 +11,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rehearsal.standin.aws import tokens
-from rehearsal.standin.aws.base import (
-    ACCOUNT,
-    AwsKind,
-    Problem,
-    choice,
-    dependency_violation,
-    exactly_one,
-    must_exist,
-    region_of,
-)
+from rehearsal.standin.aws.base import ACCOUNT, AwsKind, dependency_violation, region_of
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.properties import given, objects, text, texts
+from rehearsal.standin.rules import Problem, choice, exactly_one, must_exist
 from rehearsal.standin.world import World
 
 _DESTINATIONS = ("destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId")

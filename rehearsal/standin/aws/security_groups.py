@@ -12,20 +12,18 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rehearsal.standin.aws import tokens
-from rehearsal.standin.aws.base import (
-    ACCOUNT,
-    AwsKind,
+from rehearsal.standin.aws.base import ACCOUNT, AwsKind, dependency_violation
+from rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from rehearsal.standin.properties import lookup, number, objects, text, texts
+from rehearsal.standin.rules import (
     Problem,
     between,
     choice,
     conflict,
-    dependency_violation,
     exactly_one,
     must_exist,
     spelled,
 )
-from rehearsal.standin.kind import Call, Properties, Refusal, Thing
-from rehearsal.standin.properties import lookup, number, objects, text, texts
 from rehearsal.standin.world import World
 
 _SOURCES = ("cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")

@@ -11,19 +11,10 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from rehearsal.standin.aws import tokens
-from rehearsal.standin.aws.base import (
-    AwsKind,
-    Problem,
-    arn,
-    between,
-    choice,
-    conflict,
-    must_exist,
-    region_of,
-    spelled,
-)
+from rehearsal.standin.aws.base import AwsKind, arn, region_of
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.properties import lookup, objects, text, texts
+from rehearsal.standin.rules import Problem, between, choice, conflict, must_exist, spelled
 from rehearsal.standin.world import World
 
 RETENTION_DAYS: Final = frozenset(

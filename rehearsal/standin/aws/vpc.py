@@ -12,18 +12,10 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from rehearsal.standin.aws import tokens
-from rehearsal.standin.aws.base import (
-    ACCOUNT,
-    AwsKind,
-    Problem,
-    choice,
-    conflict,
-    dependency_violation,
-    must_exist,
-    region_of,
-)
+from rehearsal.standin.aws.base import ACCOUNT, AwsKind, dependency_violation, region_of
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.properties import given, objects, text, texts
+from rehearsal.standin.rules import Problem, choice, conflict, must_exist
 from rehearsal.standin.world import World
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rehearsal.standin.kubernetes import cluster, gpu
+from rehearsal.standin.kubernetes import clouds, gpu
 from rehearsal.standin.kubernetes.helm import CHARTS
 from rehearsal.standin.kubernetes.release import RELEASE, release_of
 
@@ -28,5 +28,6 @@ def _release_faults(world: World) -> Iterator[str]:
 
 
 def _cluster_faults(world: World) -> Iterator[str]:
-    for eks in world.all(cluster.CLUSTER):
-        yield from gpu.unadvertised(world, f"kubernetes:{eks.outputs.get('endpoint')}")
+    for cluster in clouds.clusters(world):
+        yield from gpu.unadvertised(world, cluster)
+        yield from clouds.faults(world, cluster)

@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from rehearsal.standin.kubernetes import arc_definitions, arc_values, cluster, pods
+from rehearsal.standin.kubernetes import (
+    arc_definitions,
+    arc_values,
+    clouds,
+    cluster,
+    images,
+    pods,
+)
 from rehearsal.standin.kubernetes.arc_definitions import RUNNER_SET
 from rehearsal.standin.kubernetes.arc_values import set_name
 from rehearsal.standin.kubernetes.release import (
@@ -31,6 +38,9 @@ if TYPE_CHECKING:
 
 CONTROLLER: Final = "gha-runner-scale-set-controller"
 SCALE_SET: Final = "gha-runner-scale-set"
+
+DIND_IMAGE: Final = "docker:dind"
+"""What the chart itself writes in container mode dind: templates/_helpers.tpl."""
 
 _SECRET_KEYS: Final = (
     frozenset({"github_token"}),
@@ -108,6 +118,7 @@ class ScaleSet(Chart):
         yield from _secret_problems(release, world)
         yield from _name_problems(release, world)
         yield from _pod_problems(release, world)
+        yield from _image_problems(release, world)
         if before is not None and _labels(before) != _labels(release):
             yield (
                 "scaleSetLabels reach GitHub only when the set is created there, so an upgrade "
@@ -273,16 +284,30 @@ def _pod_problems(release: Release, world: World) -> Iterator[str]:
             yield from _claim_problems(template, release.scope, world)
 
 
+def _image_problems(release: Release, world: World) -> Iterator[str]:
+    """What the pods of runner and listener are made of, the chart's own container included."""
+    found = [
+        image
+        for field in ("template", "listenerTemplate")
+        for image in images.of_pod(mapping(release.values, f"{field}.spec"))
+    ]
+    if text(release.values, "containerMode.type") == "dind":
+        found.append(DIND_IMAGE)
+    yield from images.problems(found, release.scope, world)
+
+
 def _claim_problems(claim: dict[str, object], scope: str, world: World) -> Iterator[str]:
-    """EKS makes `gp2` with each cluster, since 1.30 without calling it the default."""
-    if cluster.eks_cluster(world, scope) is None:
+    """A cloud makes classes with each cluster, EKS since 1.30 without a default among them."""
+    found = clouds.cloud_cluster(world, scope)
+    if found is None:
         return
+    built_in, default = clouds.storage_classes(found)
     classes = world.all(pods.STORAGE_CLASS, scope)
-    wanted = text(claim, "storageClassName")
+    wanted = text(claim, "storageClassName") or default
     if wanted is None:
         if not any(_is_default(storage_class) for storage_class in classes):
             yield "the work volume names no storage class, and the cluster has no default one"
-    elif wanted != "gp2" and not any(storage_class.id == wanted for storage_class in classes):
+    elif wanted not in built_in and not any(one.id == wanted for one in classes):
         yield f"storage class {wanted!r} of the work volume does not exist in the cluster"
 
 

@@ -1,23 +1,21 @@
-"""The cluster behind a scope: its EKS cluster and node groups, where the rehearsal made them.
+"""The cluster behind a scope: what lives in it, and its nodes where the rehearsal made them.
 
 A scope is `kubernetes:<endpoint>`. A cluster that the rehearsal did not make (an existing one) has
-no EKS cluster here, and what depends on nodes cannot be judged there.
+no cluster of a cloud here, and what depends on nodes cannot be judged there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from rehearsal.standin.kind import Properties, Refusal, Thing
-from rehearsal.standin.kubernetes import manifest
-from rehearsal.standin.properties import number, objects, text
+from rehearsal.standin.kubernetes import clouds, manifest
+from rehearsal.standin.kubernetes.clouds import NodeGroup, Taint
 
 if TYPE_CHECKING:
     from rehearsal.standin.world import World
 
-CLUSTER: Final = "aws:eks/cluster:Cluster"
-NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 SECRET: Final = "kubernetes:core/v1:Secret"
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
@@ -26,8 +24,6 @@ OUTSIDE: Final = "kubernetes:*"
 """Scope of objects that something other than the stack makes, in whichever cluster is asked."""
 
 BUILT_IN_NAMESPACES: Final = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
-
-_EKS_DOMAIN: Final = ".eks.amazonaws.com"
 
 
 def assume_secret(world: World, namespace: str, name: str, keys: Iterable[str]) -> None:
@@ -44,17 +40,17 @@ def assume_secret(world: World, namespace: str, name: str, keys: Iterable[str]) 
     world.replace(made)
 
 
-def eks_cluster(world: World, scope: str) -> Thing | None:
-    """The EKS cluster whose endpoint the scope names."""
-    endpoint = scope.removeprefix("kubernetes:")
-    return world.find(CLUSTER, endpoint=endpoint)
+def assume_named(world: World, token: str, name: str) -> None:
+    """Puts an object without a namespace there that something else makes, in every cluster."""
+    inputs: Properties = {"metadata": {"name": name}}
+    world.replace(
+        Thing(urn="", type=token, name=name, id=name, scope=OUTSIDE, inputs=inputs, outputs=inputs)
+    )
 
 
 def require_alive(world: World, scope: str, what: str) -> None:
     """Raises `Refusal` where the cluster of `scope` was deleted already."""
-    if not scope.endswith(_EKS_DOMAIN) or eks_cluster(world, scope) is not None:
-        return
-    if any(event.action == "deleted" and event.type == CLUSTER for event in world.journal):
+    if clouds.lost_cluster(world, scope) is not None:
         raise Refusal(
             f"{what}: its cluster is gone, so the API server cannot be reached. "
             "Make what lives in a cluster depend on the cluster and its system nodes, "
@@ -64,26 +60,20 @@ def require_alive(world: World, scope: str, what: str) -> None:
 
 def kubernetes_version(world: World, scope: str) -> str:
     """The cluster's minor version, `1.35`; the reference version where it is not known."""
-    cluster = eks_cluster(world, scope)
-    version = None if cluster is None else text(cluster.outputs, "version")
+    found = clouds.cloud_cluster(world, scope)
+    version = None if found is None else clouds.version_of(found)
     return version or manifest.REFERENCE_VERSION
 
 
-def node_groups(world: World, scope: str) -> tuple[Thing, ...]:
-    """The managed node groups of the scope's cluster."""
-    cluster = eks_cluster(world, scope)
-    if cluster is None:
-        return ()
-    return world.where(NODE_GROUP, cluster.scope, clusterName=cluster.outputs.get("name"))
+def node_groups(world: World, scope: str) -> tuple[NodeGroup, ...]:
+    """The node groups or node pools of the scope's cluster."""
+    found = clouds.cloud_cluster(world, scope)
+    return () if found is None else clouds.node_groups(world, found)
 
 
-def gpu_node_groups(world: World, scope: str) -> tuple[Thing, ...]:
-    """The node groups whose image type carries NVIDIA's driver (`AL2023_x86_64_NVIDIA` etc.)."""
-    return tuple(
-        group
-        for group in node_groups(world, scope)
-        if "NVIDIA" in (text(group.inputs, "amiType") or "")
-    )
+def gpu_node_groups(world: World, scope: str) -> tuple[NodeGroup, ...]:
+    """Those with NVIDIA's GPUs."""
+    return tuple(group for group in node_groups(world, scope) if group.has_gpus)
 
 
 def has_room_for_pods(world: World, scope: str) -> bool:
@@ -91,25 +81,12 @@ def has_room_for_pods(world: World, scope: str) -> bool:
 
     True where the cluster is not in the world.
     """
-    if eks_cluster(world, scope) is None:
+    if clouds.cloud_cluster(world, scope) is None:
         return True
-    return any(
-        not list(blocking_taints(group)) and _desired(group) > 0
-        for group in node_groups(world, scope)
-    )
+    return any(not group.taints and group.size > 0 for group in node_groups(world, scope))
 
 
-def blocking_taints(group: Thing) -> Iterator[dict[str, str]]:
-    """The group's taints in Kubernetes' words, without those that only prefer."""
-    effects = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute"}
-    for taint in objects(group.inputs, "taints"):
-        effect = effects.get(str(taint.get("effect")))
-        if effect is not None:
-            key, value = str(taint.get("key", "")), str(taint.get("value") or "")
-            yield {"key": key, "value": value, "effect": effect}
-
-
-def tolerates(tolerations: tuple[Properties, ...], taint: dict[str, str]) -> bool:
+def tolerates(tolerations: tuple[Properties, ...], taint: Taint) -> bool:
     """Whether one of a pod's tolerations matches `taint`."""
     return any(_matches(toleration, taint) for toleration in tolerations)
 
@@ -130,12 +107,7 @@ def find_object(world: World, scope: str, token: str, namespace: str, name: str)
     return world.get(id, token, scope) or world.get(id, token, OUTSIDE)
 
 
-def _desired(group: Thing) -> int:
-    size = number(group.inputs, "scalingConfig.desiredSize")
-    return (number(group.inputs, "scalingConfig.minSize") or 0) if size is None else size
-
-
-def _matches(toleration: dict[str, Any], taint: dict[str, str]) -> bool:
+def _matches(toleration: dict[str, Any], taint: Taint) -> bool:
     if toleration.get("effect") not in (None, "", taint["effect"]):
         return False
     key, exists = toleration.get("key"), toleration.get("operator") == "Exists"

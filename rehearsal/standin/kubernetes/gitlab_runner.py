@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rehearsal.standin import gitlab
-from rehearsal.standin.kubernetes import cluster, gitlab_config, pods
+from rehearsal.standin.kubernetes import cluster, gitlab_config, images, pods
 from rehearsal.standin.kubernetes.core import secret_text
 from rehearsal.standin.kubernetes.grammar import Problem
 from rehearsal.standin.kubernetes.release import Chart, Release, owned, words
-from rehearsal.standin.properties import flag, given, lookup, mapping, text
+from rehearsal.standin.properties import flag, given, lookup, mapping, objects, text
 from rehearsal.standin.values import UNKNOWN
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ class GitLabRunner(Chart):
         """The Secret with both keys, a runner behind the token, the jobs' namespace."""
         yield from _secret_problems(release, world)
         yield from _namespace_problems(release, world)
+        yield from images.problems(_images(release), release.scope, world)
         name = text(release.values, "serviceAccount.name")
         if flag(release.values, "serviceAccount.create") is False and name:
             account = (pods.SERVICE_ACCOUNT, release.namespace, name)
@@ -188,6 +189,18 @@ def _namespace_problems(release: Release, world: World) -> Iterator[str]:
             f"jobs run in namespace {namespace!r}, the chart's role is in {rights!r}: "
             "set runners.jobNamespace to the namespace of config.toml"
         )
+
+
+def _images(release: Release) -> Iterator[str]:
+    """The manager's image where it has another registry, and those that config.toml names."""
+    image = mapping(release.values, "image")
+    parts = (text(image, "registry") or "registry.gitlab.com", text(image, "image") or "gitlab")
+    yield "/".join(part for part in parts if part)
+    runner = gitlab_config.runner_of(text(release.values, "runners.config") or "")
+    for path in ("kubernetes.image", "kubernetes.helper_image"):
+        yield text(runner, path) or ""
+    for service in objects(runner, "kubernetes.services"):
+        yield text(service, "name") or ""
 
 
 CHARTS: Final[tuple[Chart, ...]] = (GitLabRunner(),)

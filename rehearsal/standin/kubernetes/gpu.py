@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import yaml
 
 from rehearsal.standin.kind import Properties
-from rehearsal.standin.kubernetes import cluster
+from rehearsal.standin.kubernetes import clouds, cluster
 from rehearsal.standin.kubernetes.release import Chart, Release, enabled, releases, words
 from rehearsal.standin.properties import (
     flag,
@@ -177,24 +177,30 @@ def _advertiser_problems(release: Release, world: World) -> Iterator[str]:
                 "and removing either would set the nodes to 0 GPUs: keep one, and switch the "
                 "operator's off by devicePlugin.enabled: false"
             )
+    for group in cluster.gpu_node_groups(world, release.scope):
+        if group.advertiser:
+            yield (
+                f"node group {group.name!r} has {group.advertiser}, which advertises "
+                f"nvidia.com/gpu already: keep one, switch that off by {group.advertiser_switch}, "
+                "or the release's by devicePlugin.enabled: false"
+            )
 
 
 def _driver_problems(release: Release, world: World) -> Iterator[str]:
-    groups = cluster.gpu_node_groups(world, release.scope)
-    if not groups:
-        return
-    image = text(groups[0].inputs, "amiType")
-    if enabled(release, "driver.enabled", True):
-        yield (
-            f"driver.enabled is on, but the nodes' image {image} brings the driver, and NVIDIA has "
-            "no driver container for Amazon Linux: set it to false"
-        )
-    if enabled(release, "toolkit.enabled", True):
-        yield (
-            f"toolkit.enabled is on, but the nodes' image {image} brings the toolkit with a "
-            "containerd that knows no runc: the operator's would turn the nodes NotReady. Set it "
-            "to false"
-        )
+    for group in cluster.gpu_node_groups(world, release.scope):
+        if group.driver_system and enabled(release, "driver.enabled", True):
+            yield (
+                f"driver.enabled is on, but the nodes' image {group.image} brings the driver, and "
+                f"NVIDIA has no driver container for {group.driver_system}: set it to false"
+            )
+        if group.brings_toolkit and enabled(release, "toolkit.enabled", True):
+            yield (
+                f"toolkit.enabled is on, but the nodes' image {group.image} brings the toolkit "
+                "with a containerd that knows no runc: the operator's would turn the nodes "
+                "NotReady. Set it to false"
+            )
+        if group.driver_system:
+            return
 
 
 def _privilege_problems(release: Release, world: World) -> Iterator[str]:
@@ -216,13 +222,12 @@ def _placement_problems(release: Release, world: World) -> Iterator[str]:
         tolerations = _DEFAULT_TOLERATIONS
     for group in cluster.gpu_node_groups(world, release.scope):
         here = f"node group {group.name!r}"
-        labels = strings(group.inputs, "labels")
-        for taint in cluster.blocking_taints(group):
+        for taint in group.taints:
             if not cluster.tolerates(tolerations, taint):
                 yield f"{here} has the taint {taint['key']!r}, which is not tolerated"
-        if lookup(release.values, "affinity") is None and labels.get(GPU_PRESENT) != "true":
+        if lookup(release.values, "affinity") is None and group.labels.get(GPU_PRESENT) != "true":
             yield f"{here} lacks the label {GPU_PRESENT}=true, by which the chart selects nodes"
-        wanted = labels.get(CONFIG_LABEL)
+        wanted = group.labels.get(CONFIG_LABEL)
         known = given(release.values, "config.name") or wanted in (None, *_configs(release))
         if not known:
             yield f"{here} asks for the config {wanted!r} ({CONFIG_LABEL}), not in config.map"
@@ -248,10 +253,12 @@ def _config_problems(name: str, document: str) -> Iterator[Problem]:
             yield path, "time slicing needs at least 2 replicas of each resource"
 
 
-def unadvertised(world: World, scope: str) -> Iterator[str]:
+def unadvertised(world: World, cloud_cluster: Thing) -> Iterator[str]:
     """GPU nodes whose GPUs nobody offers to the scheduler."""
-    groups: tuple[Thing, ...] = cluster.gpu_node_groups(world, scope)
-    if groups and not advertisers(world, scope):
+    found = clouds.node_groups(world, cloud_cluster)
+    groups = [group for group in found if group.has_gpus and not group.advertiser]
+    scopes = clouds.scopes_of(cloud_cluster)
+    if groups and not any(advertisers(world, scope) for scope in scopes):
         yield (
             f"node group {groups[0].name!r} has GPUs, but nothing in its cluster advertises "
             "nvidia.com/gpu: no job that asks for one will ever start"

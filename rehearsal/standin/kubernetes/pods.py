@@ -127,9 +127,10 @@ def _reference_problems(
 
 
 def _runtime_class_exists(name: str, scope: str, world: World) -> bool:
-    """Made by the stack, or by NVIDIA's operator, which names its own after itself."""
-    if world.get(name, RUNTIME_CLASS, scope) is not None:
-        return True
+    """Made by the stack, by NVIDIA's operator, which names its own after itself, or by others."""
+    for where in (scope, cluster.OUTSIDE):
+        if world.get(name, RUNTIME_CLASS, where) is not None:
+            return True
     return name.startswith("nvidia") and any(releases(world, scope, "gpu-operator"))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from rehearsal.standin.kubernetes import cluster
+from rehearsal.standin.kubernetes import clouds, cluster
 from rehearsal.standin.kubernetes.release import Chart, Release, enabled, words
 from rehearsal.standin.properties import given, text
 
@@ -48,8 +48,9 @@ class ClusterAutoscaler(Chart):
 
     def value_problems(self, release: Release) -> Iterator[Problem]:
         """What it needs on AWS, and no keys in clear text."""
+        provider = text(release.values, "cloudProvider") or "aws"
         for path in ("autoDiscovery.clusterName", "awsRegion", "image.tag"):
-            if not given(release.values, path):
+            if provider == "aws" and not given(release.values, path):
                 yield f"values.{path}", "is needed on AWS"
         for path in ("awsAccessKeyID", "awsSecretAccessKey"):
             if given(release.values, path):
@@ -63,8 +64,14 @@ class ClusterAutoscaler(Chart):
         self, release: Release, before: Release | None, world: World
     ) -> Iterator[str]:
         """The cluster's name and minor version, and an identity for its account."""
-        eks = cluster.eks_cluster(world, release.scope)
+        eks = clouds.cloud_cluster(world, release.scope)
         if eks is None:
+            return
+        if eks.type != clouds.EKS_CLUSTER:
+            yield (
+                "the cluster is OKE's, whose autoscaler is the add-on ClusterAutoscaler: it gets "
+                "its identity and version from OKE; use that instead of the chart"
+            )
             return
         name, version = text(eks.outputs, "name"), text(eks.outputs, "version") or ""
         wanted = text(release.values, "autoDiscovery.clusterName")

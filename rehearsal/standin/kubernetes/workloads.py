@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
-from rehearsal.standin.kubernetes import pods
+from rehearsal.standin.kubernetes import images, pods
 from rehearsal.standin.kubernetes.arc_definitions import RUNNER_SET
 from rehearsal.standin.kubernetes.grammar import Problem, below
 from rehearsal.standin.kubernetes.objects import NAMED, KubernetesObject
@@ -43,6 +43,7 @@ class Workload(KubernetesObject):
         spec = mapping(call.inputs, f"{self.pod_path}.spec")
         namespace = text(call.inputs, "metadata.namespace") or "default"
         yield from pods.reference_problems(spec, namespace, call.scope, world)
+        yield from images.problems(images.of_pod(spec), call.scope, world)
 
 
 class Deployment(Workload):

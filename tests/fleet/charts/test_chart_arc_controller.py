@@ -8,9 +8,9 @@ import pytest
 
 from fleet.charts.arc_controller import ArcControllerValues
 from fleet.charts.base import to_values
-from fleet.charts.pods import Size, Toleration, pool_affinity, resources
+from fleet.charts.pods import Size, Toleration, resources, selector_affinity
 
-ON_CPU = pool_affinity("gpu-runners/role", ["system"])
+ON_CPU = selector_affinity([{"gpu-runners/role": "system"}])
 
 
 def test_every_key_has_the_charts_spelling() -> None:

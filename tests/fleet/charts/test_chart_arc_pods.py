@@ -16,11 +16,11 @@ from fleet.charts.arc_pods import (
     runner_pod,
 )
 from fleet.charts.base import to_values
-from fleet.charts.pods import PodTemplate, Size, Toleration, pool_affinity, work_claim
+from fleet.charts.pods import PodTemplate, Size, Toleration, selector_affinity, work_claim
 
 GPU_TAINT = Toleration(key="nvidia.com/gpu", effect="NoSchedule")
-ON_GPU = pool_affinity("gpu-runners/pool", ["t4-spot", "t4"])
-ON_CPU = pool_affinity("gpu-runners/role", ["system"])
+ON_GPU = selector_affinity([{"gpu-runners/pool": "t4-spot"}, {"gpu-runners/pool": "t4"}])
+ON_CPU = selector_affinity([{"gpu-runners/role": "system"}])
 LAUNCHER = Size(cpu_m=250, memory_mib=512)
 DOCKER = Size(cpu_m=1000, memory_mib=2048, disk_mib=50_000)
 

@@ -14,7 +14,7 @@ from fleet.charts.pods import (
     PodTemplate,
     Size,
     Toleration,
-    pool_affinity,
+    selector_affinity,
     work_claim,
 )
 
@@ -94,7 +94,7 @@ def test_runner_counts_are_numbers_because_the_chart_drops_strings() -> None:
 def test_the_listener_can_be_kept_on_cpu_nodes() -> None:
     template = listener_template(
         Size(cpu_m=100, memory_mib=128),
-        affinity=pool_affinity("gpu-runners/role", ["system"]),
+        affinity=selector_affinity([{"gpu-runners/role": "system"}]),
         tolerations=(Toleration(key="CriticalAddonsOnly"),),
     )
     spec = to_values(template)["spec"]

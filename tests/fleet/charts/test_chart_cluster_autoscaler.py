@@ -14,9 +14,9 @@ from fleet.charts.cluster_autoscaler import (
     autoscaler_policy,
     priorities_text,
 )
-from fleet.charts.pods import Size, Toleration, pool_affinity, resources
+from fleet.charts.pods import Size, Toleration, resources, selector_affinity
 
-ON_CPU = pool_affinity("gpu-runners/role", ["system"])
+ON_CPU = selector_affinity([{"gpu-runners/role": "system"}])
 
 
 def autoscaler(**changes: Any) -> ClusterAutoscalerValues:

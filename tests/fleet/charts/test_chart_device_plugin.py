@@ -15,9 +15,9 @@ from fleet.charts.device_plugin import (
     exclusive,
     time_slicing,
 )
-from fleet.charts.pods import Size, Toleration, pool_affinity, resources
+from fleet.charts.pods import Size, Toleration, resources, selector_affinity
 
-ON_GPU = pool_affinity("gpu-runners/pool", ["t4", "a100"])
+ON_GPU = selector_affinity([{"gpu-runners/pool": "t4"}, {"gpu-runners/pool": "a100"}])
 GPU_TAINT = Toleration(key="nvidia.com/gpu", effect="NoSchedule")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fleet.charts.gitlab_config import GitLabJob, config_toml
-from fleet.charts.pods import Size, Toleration
+from fleet.charts.pods import Size, Toleration, selector_affinity
 
 LABEL = "gpu-runners/pool"
 
@@ -26,8 +26,7 @@ def job(**changes: Any) -> GitLabJob:
         "shm_mib": 4096,
         "helper": Size(cpu_m=250, memory_mib=256, disk_mib=1000),
         "service": Size(cpu_m=100, memory_mib=128),
-        "pool_label": LABEL,
-        "pools": ("t4",),
+        "affinity": selector_affinity([{LABEL: "t4"}]),
         "tolerations": (Toleration(key="nvidia.com/gpu", effect="NoSchedule"),),
         "poll_timeout_s": 1800,
         "environment": {"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"},
@@ -120,7 +119,9 @@ def test_a_job_without_gpu_has_no_patch_and_may_poll_for_a_short_time() -> None:
 
 
 def test_several_pools_are_required_together_and_preferred_in_order() -> None:
-    parsed = kubernetes(pools=("t4-spot", "t4-reserved", "t4"))
+    parsed = kubernetes(
+        affinity=selector_affinity([{LABEL: "t4-spot"}, {LABEL: "t4-reserved"}, {LABEL: "t4"}])
+    )
     assert "node_selector" not in parsed, "a selector of one pool would exclude the others"
     affinity = parsed["affinity"]["node_affinity"]
 
@@ -220,7 +221,12 @@ def test_double_braces_are_refused_with_the_key_that_holds_them(
 
 
 def test_no_text_of_ours_holds_double_braces() -> None:
-    text = config_toml(job(pools=("a", "b"), max_size=Size(cpu_m=1, memory_mib=1)))
+    text = config_toml(
+        job(
+            affinity=selector_affinity([{LABEL: "a"}, {LABEL: "b"}]),
+            max_size=Size(cpu_m=1, memory_mib=1),
+        )
+    )
     assert "{{" not in text
     assert "}}" not in text
 
@@ -234,7 +240,6 @@ def test_quotes_and_newlines_of_the_user_survive_the_text() -> None:
     ("changes", "message"),
     [
         ({"poll_timeout_s": 899}, "give at least 900"),
-        ({"pools": ()}, "at least one pool"),
         ({"environment": {"NVIDIA_VISIBLE_DEVICES": "all"}}, "NVIDIA_VISIBLE_DEVICES"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fleet.charts.base import to_values
 from fleet.charts.gitlab_runner import EXECUTOR_RULES, GitLabRunnerValues
-from fleet.charts.pods import Size, Toleration, pool_affinity, resources
+from fleet.charts.pods import Size, Toleration, resources, selector_affinity
 
 PLAIN = GitLabRunnerValues(
     gitlab_url="https://gitlab.com",
@@ -29,7 +29,7 @@ def test_every_key_has_the_charts_spelling() -> None:
             fullname_override="t4",
             log_level="info",
             node_selector={"role": "system"},
-            affinity=pool_affinity("gpu-runners/role", ["system"]),
+            affinity=selector_affinity([{"gpu-runners/role": "system"}]),
             tolerations=(Toleration(key="CriticalAddonsOnly"),),
             resources=resources(Size(cpu_m=100, memory_mib=128)),
             priority_class_name="managers",

@@ -6,11 +6,11 @@ import pytest
 
 from fleet.charts.base import to_values
 from fleet.charts.gpu_operator import GpuOperatorValues, NfdPlacement
-from fleet.charts.pods import EnvVar, Size, Toleration, pool_affinity, resources
+from fleet.charts.pods import EnvVar, Size, Toleration, resources, selector_affinity
 
 GPU_TAINT = Toleration(key="nvidia.com/gpu", effect="NoSchedule")
-ON_GPU = pool_affinity("gpu-runners/pool", ["t4", "a100"])
-ON_CPU = pool_affinity("gpu-runners/role", ["system"])
+ON_GPU = selector_affinity([{"gpu-runners/pool": "t4"}, {"gpu-runners/pool": "a100"}])
+ON_CPU = selector_affinity([{"gpu-runners/role": "system"}])
 TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 
 

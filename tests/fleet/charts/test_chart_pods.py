@@ -6,6 +6,7 @@ import pytest
 
 from fleet.charts.base import to_values
 from fleet.charts.pods import (
+    GPU,
     Container,
     EmptyDir,
     EnvVar,
@@ -20,8 +21,8 @@ from fleet.charts.pods import (
     Volume,
     VolumeMount,
     job_environment,
-    pool_affinity,
     resources,
+    selector_affinity,
     shared_memory,
     work_claim,
 )
@@ -134,7 +135,7 @@ def test_a_pod_template_has_kubernetes_spelling_throughout() -> None:
 
 
 def test_one_pool_is_required_and_nothing_is_preferred() -> None:
-    assert to_values(pool_affinity(LABEL, ["t4"])) == {
+    assert to_values(selector_affinity([{LABEL: "t4"}])) == {
         "nodeAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": {
                 "nodeSelectorTerms": [
@@ -146,9 +147,9 @@ def test_one_pool_is_required_and_nothing_is_preferred() -> None:
 
 
 def test_several_pools_are_one_requirement_and_descending_wishes() -> None:
-    node_affinity = to_values(pool_affinity(LABEL, ["spot", "reserved", "on-demand"]))[
-        "nodeAffinity"
-    ]
+    node_affinity = to_values(
+        selector_affinity([{LABEL: "spot"}, {LABEL: "reserved"}, {LABEL: "on-demand"}])
+    )["nodeAffinity"]
     required = node_affinity["requiredDuringSchedulingIgnoredDuringExecution"]
     preferred = node_affinity["preferredDuringSchedulingIgnoredDuringExecution"]
     assert [
@@ -162,7 +163,7 @@ def test_several_pools_are_one_requirement_and_descending_wishes() -> None:
 
 
 def test_weights_stay_within_what_kubernetes_takes_for_very_many_pools() -> None:
-    preferred = pool_affinity(LABEL, [f"pool-{n}" for n in range(300)]).preferred or ()
+    preferred = selector_affinity([{LABEL: f"pool-{n}"} for n in range(300)]).preferred or ()
     assert {min(wish.weight for wish in preferred), max(wish.weight for wish in preferred)} == {
         1,
         100,
@@ -171,11 +172,11 @@ def test_weights_stay_within_what_kubernetes_takes_for_very_many_pools() -> None
 
 def test_an_affinity_to_no_pool_is_refused() -> None:
     with pytest.raises(ValueError, match="name at least one"):
-        pool_affinity(LABEL, [])
+        selector_affinity([])
 
 
 def test_memory_and_gpus_are_limited_to_what_is_asked_and_cpu_and_disk_are_not() -> None:
-    asked = to_values(resources(Size(cpu_m=3000, memory_mib=8192, disk_mib=100), gpus=2))
+    asked = to_values(resources(Size(cpu_m=3000, memory_mib=8192, disk_mib=100), extended={GPU: 2}))
     assert asked == {
         "requests": {
             "cpu": "3000m",
@@ -194,7 +195,7 @@ def test_a_container_without_gpu_and_disk_names_neither() -> None:
 
 
 def test_a_mig_slice_is_asked_for_by_its_own_name() -> None:
-    asked = resources(Size(cpu_m=1, memory_mib=1), gpus=1, gpu_resource="nvidia.com/mig-1g.5gb")
+    asked = resources(Size(cpu_m=1, memory_mib=1), extended={"nvidia.com/mig-1g.5gb": 1})
     assert (asked.limits or {})["nvidia.com/mig-1g.5gb"] == 1
 
 

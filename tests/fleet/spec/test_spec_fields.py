@@ -78,7 +78,7 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     (f"{T4}.labels", {"eks.amazonaws.com/x": "x"}, "has a prefix", "use one of your own"),
     (f"{T4}.labels", {"team": "a b"}, "is not a value of a node label", "up to 63"),
     # the GPU stack
-    ("clusters.ci.gpu_stack.advertiser", "both", "is not one of", "'device_plugin' or 'operator'"),
+    ("clusters.ci.gpu_stack.advertiser", "both", "is not one of", "'device_plugin', 'operator' or 'provider'"),
     # lanes
     (f"{GPU}.pools", [], "is empty", "write at least one"),
     (f"{GPU}.pools", ["T4"], "is not a usable name", "lower-case"),
@@ -224,7 +224,7 @@ def test_a_reserve_may_be_nothing() -> None:
     assert (eks.pools["t4"].reserve.cpu, eks.pools["t4"].reserve.memory) == (0, 0)
 
 
-@pytest.mark.parametrize("key", ["team", "example.com/team", "a.b-c_D/x.y_Z-1"])
+@pytest.mark.parametrize("key", ["team", "example.com/team", "a.b-c.d/x.y_Z-1"])
 def test_a_pool_may_have_labels_of_its_own(key: str) -> None:
     eks = loaded(every_key({f"{T4}.labels": {key: "ci.1"}})).stack.clusters["ci"].eks
     assert eks is not None

@@ -1,0 +1,237 @@
+"""The VCN of one OKE cluster. An existing VCN is used as it is: nothing is made or changed in it.
+
+https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengnetworkconfigexample.htm
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pulumi
+import pulumi_oci as oci
+
+from fleet.plan.oke_network import (
+    ROLES,
+    SERVICES,
+    OkeExistingNetwork,
+    OkeNewNetwork,
+    Role,
+    SecurityRule,
+)
+
+_ANYWHERE = "0.0.0.0/0"
+_PROTOCOLS = {"tcp": "6", "icmp": "1", "all": "all"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OkeNetworkArgs:
+    """What the network is, its compartment, and the tags of everything in it."""
+
+    plan: OkeNewNetwork | OkeExistingNetwork
+    compartment_id: pulumi.Input[str]
+    tags: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class OkeNetwork(pulumi.ComponentResource):
+    """VCN, gateways, route tables; per role a subnet and a security group with its rules."""
+
+    vcn_id: pulumi.Output[str]
+    """The VCN, made or existing."""
+    subnet_ids: dict[Role, pulumi.Output[str]]
+    """Subnet by role; ready to be used, its way out included."""
+    security_group_ids: dict[Role, list[pulumi.Output[str]]]
+    """Security groups by role."""
+    ready: list[pulumi.Resource]
+    """What cluster and nodes need before they can talk: the rules of the groups."""
+
+    def __init__(
+        self, name: str, args: OkeNetworkArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("gpu-runners:oci:OkeNetwork", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        match args.plan:
+            case OkeExistingNetwork():
+                self._use(args.plan)
+            case OkeNewNetwork():
+                self._make(name, args.plan, args, child)
+        self.register_outputs({"vcn_id": self.vcn_id, "subnet_ids": self.subnet_ids})
+
+    def _use(self, plan: OkeExistingNetwork) -> None:
+        self.vcn_id = pulumi.Output.from_input(plan.vcn_id)
+        self.subnet_ids = {
+            role: pulumi.Output.from_input(subnet) for role, subnet in plan.subnet_ids.items()
+        }
+        self.security_group_ids = {
+            role: [pulumi.Output.from_input(group) for group in groups]
+            for role, groups in plan.security_group_ids.items()
+        }
+        self.ready = []
+
+    def _make(
+        self, name: str, plan: OkeNewNetwork, args: OkeNetworkArgs, child: pulumi.ResourceOptions
+    ) -> None:
+        vcn = oci.core.Vcn(
+            f"{name}-vcn",
+            compartment_id=args.compartment_id,
+            cidr_blocks=[plan.cidr],
+            display_name=name,
+            freeform_tags=args.tags,
+            opts=child,
+        )
+        self.vcn_id = vcn.id
+        services = oci.core.get_services_output(
+            filters=[
+                oci.core.GetServicesFilterArgs(
+                    name="name", values=["All .* Services In Oracle Services Network"], regex=True
+                )
+            ],
+            opts=pulumi.InvokeOutputOptions(parent=self),
+        ).services[0]
+        public, private = _route_tables(name, vcn.id, services, args, child)
+        closed = oci.core.SecurityList(
+            f"{name}-closed",
+            compartment_id=args.compartment_id,
+            vcn_id=vcn.id,
+            # The VCN's own list lets anybody in by SSH; who may talk is said by groups alone.
+            display_name=f"{name}-closed",
+            freeform_tags=args.tags,
+            opts=child,
+        )
+        self.subnet_ids = {
+            role: oci.core.Subnet(
+                f"{name}-{role}",
+                compartment_id=args.compartment_id,
+                vcn_id=vcn.id,
+                cidr_block=plan.subnets[role],
+                display_name=f"{name}-{role}",
+                prohibit_public_ip_on_vnic=role not in plan.public,
+                route_table_id=public.id if role in plan.public else private.id,
+                security_list_ids=[closed.id],
+                freeform_tags=args.tags,
+                opts=child,
+            ).id
+            for role in ROLES
+        }
+        groups = {
+            role: oci.core.NetworkSecurityGroup(
+                f"{name}-{role}",
+                compartment_id=args.compartment_id,
+                vcn_id=vcn.id,
+                display_name=f"{name}-{role}",
+                freeform_tags=args.tags,
+                opts=child,
+            )
+            for role in ROLES
+        }
+        self.security_group_ids = {role: [group.id] for role, group in groups.items()}
+        ids: dict[str, pulumi.Input[str]] = {role: group.id for role, group in groups.items()}
+        self.ready = [
+            _security_rule(f"{name}-{rule.name}", rule, ids, services.cidr_block, child)
+            for rule in plan.rules
+        ]
+
+
+def _route_tables(
+    name: str,
+    vcn_id: pulumi.Input[str],
+    services: pulumi.Output[oci.core.outputs.GetServicesServiceResult],
+    args: OkeNetworkArgs,
+    child: pulumi.ResourceOptions,
+) -> tuple[oci.core.RouteTable, oci.core.RouteTable]:
+    """The way out of public subnets, by the internet gateway, and of private ones, by NAT."""
+    internet = oci.core.InternetGateway(
+        f"{name}-internet",
+        compartment_id=args.compartment_id,
+        vcn_id=vcn_id,
+        display_name=f"{name}-internet",
+        freeform_tags=args.tags,
+        opts=child,
+    )
+    nat = oci.core.NatGateway(
+        f"{name}-nat",
+        compartment_id=args.compartment_id,
+        vcn_id=vcn_id,
+        display_name=f"{name}-nat",
+        freeform_tags=args.tags,
+        opts=child,
+    )
+    service = oci.core.ServiceGateway(
+        f"{name}-services",
+        compartment_id=args.compartment_id,
+        vcn_id=vcn_id,
+        services=[oci.core.ServiceGatewayServiceArgs(service_id=services.id)],
+        display_name=f"{name}-services",
+        freeform_tags=args.tags,
+        opts=child,
+    )
+    out = oci.core.RouteTableRouteRuleArgs(
+        destination=_ANYWHERE, destination_type="CIDR_BLOCK", network_entity_id=internet.id
+    )
+    private = [
+        oci.core.RouteTableRouteRuleArgs(
+            destination=_ANYWHERE, destination_type="CIDR_BLOCK", network_entity_id=nat.id
+        ),
+        # Oracle's registry and API: through this gateway they cost no NAT traffic.
+        oci.core.RouteTableRouteRuleArgs(
+            destination=services.cidr_block,
+            destination_type="SERVICE_CIDR_BLOCK",
+            network_entity_id=service.id,
+        ),
+    ]
+
+    def table(label: str, rules: list[oci.core.RouteTableRouteRuleArgs]) -> oci.core.RouteTable:
+        return oci.core.RouteTable(
+            f"{name}-{label}",
+            compartment_id=args.compartment_id,
+            vcn_id=vcn_id,
+            route_rules=rules,
+            display_name=f"{name}-{label}",
+            freeform_tags=args.tags,
+            opts=child,
+        )
+
+    return table("public", [out]), table("private", private)
+
+
+def _security_rule(
+    name: str,
+    rule: SecurityRule,
+    groups: Mapping[str, pulumi.Input[str]],
+    services: pulumi.Input[str],
+    child: pulumi.ResourceOptions,
+) -> oci.core.NetworkSecurityGroupSecurityRule:
+    peer, kind = groups.get(rule.peer), "NETWORK_SECURITY_GROUP"
+    if peer is None:
+        is_service = rule.peer == SERVICES
+        peer = services if is_service else rule.peer
+        kind = "SERVICE_CIDR_BLOCK" if is_service else "CIDR_BLOCK"
+    inward = rule.direction == "INGRESS"
+    return oci.core.NetworkSecurityGroupSecurityRule(
+        name,
+        network_security_group_id=groups[rule.group],
+        direction=rule.direction,
+        protocol=_PROTOCOLS[rule.protocol],
+        source=peer if inward else None,
+        source_type=kind if inward else None,
+        destination=None if inward else peer,
+        destination_type=None if inward else kind,
+        tcp_options=(
+            oci.core.NetworkSecurityGroupSecurityRuleTcpOptionsArgs(
+                destination_port_range=(
+                    oci.core.NetworkSecurityGroupSecurityRuleTcpOptionsDestinationPortRangeArgs(
+                        min=rule.ports[0], max=rule.ports[1]
+                    )
+                )
+            )
+            if rule.ports is not None
+            else None
+        ),
+        icmp_options=(
+            # Fragmentation needed: path MTU discovery.
+            oci.core.NetworkSecurityGroupSecurityRuleIcmpOptionsArgs(type=3, code=4)
+            if rule.protocol == "icmp"
+            else None
+        ),
+        opts=child,
+    )

@@ -1,0 +1,64 @@
+"""The account with which the jobs of a lane deploy into their cluster, never cluster-wide."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from fleet.plan.access import JobAccess
+
+
+def job_access(
+    name: str,
+    plan: JobAccess | None,
+    child: pulumi.ResourceOptions,
+    *,
+    after: list[pulumi.Resource],
+) -> list[pulumi.Resource]:
+    """Register the account, and a role with its binding in each namespace; return what jobs need.
+
+    Nothing where the lane's jobs have no rights.
+    """
+    if plan is None:
+        return []
+    options = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=after))
+    account = kubernetes.core.v1.ServiceAccount(
+        f"{name}-account",
+        metadata=kubernetes.meta.v1.ObjectMetaArgs(
+            name=plan.account, namespace=plan.account_namespace
+        ),
+        opts=options,
+    )
+    ready: list[pulumi.Resource] = [account]
+    for namespace in plan.namespaces:
+        role = kubernetes.rbac.v1.Role(
+            f"{name}-role-{namespace}",
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(name=plan.role, namespace=namespace),
+            rules=[
+                kubernetes.rbac.v1.PolicyRuleArgs(
+                    api_groups=list(rule.api_groups),
+                    resources=list(rule.resources),
+                    verbs=list(rule.verbs),
+                )
+                for rule in plan.permissions
+            ],
+            opts=options,
+        )
+        ready.append(
+            kubernetes.rbac.v1.RoleBinding(
+                f"{name}-binding-{namespace}",
+                metadata=kubernetes.meta.v1.ObjectMetaArgs(name=plan.role, namespace=namespace),
+                role_ref=kubernetes.rbac.v1.RoleRefArgs(
+                    api_group="rbac.authorization.k8s.io", kind="Role", name=plan.role
+                ),
+                subjects=[
+                    kubernetes.rbac.v1.SubjectArgs(
+                        kind="ServiceAccount", name=plan.account, namespace=plan.account_namespace
+                    )
+                ],
+                opts=pulumi.ResourceOptions.merge(
+                    child, pulumi.ResourceOptions(depends_on=[role, account])
+                ),
+            )
+        )
+    return ready

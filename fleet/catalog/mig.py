@@ -1,0 +1,33 @@
+"""How many instances MIG cuts of one GPU, by model and profile.
+
+Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
+(from memory, not confirmed; profiles with media extensions or attributes are left out).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+_SEVENTHS: Final = (7, 4, 3, 2, 1, 1)
+"""Instances of the six profiles of a card with seven compute slices, the smallest first."""
+
+# fmt: off
+_PROFILES: Final = (
+    ("A100-40GB", ("1g.5gb", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb")),
+    ("A100-80GB", ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")),
+    ("H100",      ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")),
+    ("H200",      ("1g.18gb", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb")),
+    ("B200",      ("1g.23gb", "1g.45gb", "2g.45gb", "3g.90gb", "4g.90gb", "7g.180gb")),
+)
+# fmt: on
+
+MIG_INSTANCES: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType(
+    {
+        **{
+            model: MappingProxyType(dict(zip(profiles, _SEVENTHS, strict=True)))
+            for model, profiles in _PROFILES
+        },
+        "RTX PRO 6000": MappingProxyType({"1g.24gb": 4, "2g.48gb": 2, "4g.96gb": 1}),
+    }
+)
+"""Instances of one card by model (a key of `fleet.catalog.gpus.GPU_MODELS`) and profile."""

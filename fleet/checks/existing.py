@@ -1,0 +1,59 @@
+"""Existing clusters: what nobody can change from here must fit together as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.findings import Finding
+from fleet.plan import words
+from fleet.plan.build import Plan
+from fleet.plan.existing import ExistingPlan
+from fleet.plan.gpu import default_config
+from fleet.spec.stack import Stack
+
+
+def same_cluster_twice(plan: Plan) -> Iterator[Finding]:
+    """Two clusters of the stack that one kubeconfig context reaches."""
+    seen: dict[tuple[str | None, str], str] = {}
+    for cluster in plan.clusters:
+        platform = cluster.platform
+        if not isinstance(platform, ExistingPlan):
+            continue
+        first = seen.setdefault((platform.kubeconfig, platform.context), cluster.name)
+        if first != cluster.name:
+            yield Finding(
+                rule="existing",
+                path=f"clusters.{cluster.name}.existing.context",
+                message=f"is the cluster of clusters.{first} too; their releases would collide",
+                remedy="put the pools and lanes of both under one cluster, or correct context",
+                reads=(
+                    f"clusters.{first}.existing.context",
+                    f"clusters.{cluster.name}.existing.context",
+                ),
+            )
+
+
+def sharing_configs(stack: Stack, plan: Plan) -> Iterator[Finding]:
+    """The device plugin picks a config by a node label, which this program cannot set there."""
+    for cluster in plan.clusters:
+        spec = stack.clusters[cluster.name]
+        advertiser = spec.gpu_stack.advertiser or spec.default_advertiser
+        pools = tuple(pool for pool in cluster.pools if pool.gpu is not None)
+        if not isinstance(cluster.platform, ExistingPlan) or advertiser == "provider":
+            continue
+        for pool in pools:
+            picked = pool.labels.get(words.SHARING_LABEL, default_config(pools))
+            if picked != pool.sharing:
+                yield Finding(
+                    rule="sharing",
+                    path=f"{pool.path}.labels",
+                    message=(
+                        f"lead the device plugin to the config {picked}, but the pool's sharing "
+                        f"is {pool.sharing}"
+                    ),
+                    remedy=(
+                        f"label the nodes {words.SHARING_LABEL}={pool.sharing} and say so here, "
+                        "or share the GPUs of all pools alike"
+                    ),
+                    reads=(f"{pool.path}.labels", f"{pool.path}.sharing"),
+                )

@@ -1,0 +1,129 @@
+"""Devices of the host reach jobs by a plugin, and the rights of jobs end at their namespaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from components.cluster import RunnerCluster, RunnerClusterArgs
+from components.gpu.host_devices import HostDevices, HostDevicesArgs
+from components.helm import namespace
+from fleet.plan.build import ClusterPlan
+from tests.engine import Registered, deploy
+from tests.fleet.samples import every_key, loaded
+
+DAEMON_SET = kubernetes.apps.v1.DaemonSet
+NAMESPACE = kubernetes.core.v1.Namespace
+RELEASE = kubernetes.helm.v3.Release
+ROLE = kubernetes.rbac.v1.Role
+BINDING = kubernetes.rbac.v1.RoleBinding
+ACCOUNT = kubernetes.core.v1.ServiceAccount
+
+
+def planned() -> ClusterPlan:
+    clusters = loaded(every_key()).plan.clusters
+    return next(cluster for cluster in clusters if cluster.name == "honey")
+
+
+def devices(*, known: bool = True) -> Registered:
+    def program() -> None:
+        provider = kubernetes.Provider("kubernetes", context="honey")
+        opts = pulumi.ResourceOptions(providers=[provider])
+        first = namespace("first", "first", pulumi.ResourceOptions(provider=provider), after=[])
+        plan = planned().host_devices
+        assert plan is not None
+        ready = HostDevices("devices", HostDevicesArgs(plan=plan, after=[first]), opts).ready
+        pulumi.export("ready", [one.urn for one in ready])
+
+    return deploy(program, known=known)
+
+
+def cluster(*, known: bool = True) -> Registered:
+    def connect(name: str, kubeconfig: pulumi.Output[str]) -> kubernetes.Provider:
+        raise AssertionError("the cluster is there: nobody builds a kubeconfig for it")
+
+    def program() -> None:
+        provider = kubernetes.Provider("honey-kubernetes", context="honey")
+        token = pulumi.Output.from_input("glrt-given")
+        args = RunnerClusterArgs(plan=planned(), connect=connect, secrets={"runnerToken": token})
+        made = RunnerCluster("honey", args, pulumi.ResourceOptions(providers=[provider]))
+        assert made.kubeconfig is None
+
+    return deploy(program, known=known)
+
+
+def test_the_namespace_admits_a_plugin_that_mounts_the_hosts_devices(known: bool) -> None:
+    found = devices(known=known)
+    space = found.one(NAMESPACE, "devices-namespace").inputs["metadata"]
+    assert space["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
+    daemonset = found.one(DAEMON_SET)
+    assert daemonset.inputs["metadata"]["namespace"] == space["name"]
+    assert found.one(NAMESPACE, "first").urn in found.before(daemonset)
+
+
+def test_the_daemon_set_selects_its_own_pods(known: bool) -> None:
+    spec = devices(known=known).one(DAEMON_SET).inputs["spec"]
+    labels = spec["template"]["metadata"]["labels"]
+    assert (
+        spec["selector"]["matchLabels"] == labels == {"app.kubernetes.io/name": "host-devices-dri"}
+    )
+
+
+def test_jobs_wait_for_the_plugin(known: bool) -> None:
+    found = devices(known=known)
+    assert found.stack_outputs.data["ready"] == [found.one(DAEMON_SET).urn]
+    lane = found_release(cluster(known=known), "vulkan")
+    assert {"DaemonSet"} <= kinds_before(cluster(known=known), lane)
+
+
+def found_release(found: Registered, name: str) -> Any:
+    return next(one for one in found.find(RELEASE) if one.inputs["name"] == name)
+
+
+def kinds_before(found: Registered, resource: Any) -> set[str]:
+    before = found.before(resource)
+    return {one.type.rpartition(":")[2] for one in found.resources if one.urn in before}
+
+
+def test_nothing_of_a_cloud_is_registered_for_a_cluster_that_is_there(known: bool) -> None:
+    found = cluster(known=known)
+    packages = {one.type.partition(":")[0] for one in found.resources}
+    assert packages <= {"kubernetes", "gpu-runners", "pulumi"}
+    assert {one.provider_urn for one in found.resources if one.type.startswith("kubernetes")} == {
+        found.one("pulumi:providers:kubernetes").urn
+    }
+
+
+def test_rights_are_given_in_each_namespace_and_never_in_the_cluster(known: bool) -> None:
+    found = cluster(known=known)
+    assert not [one for one in found.resources if "ClusterRole" in one.type]
+    places = [
+        (one.inputs["metadata"]["namespace"], one.inputs["metadata"]["name"])
+        for one in found.find(ROLE)
+    ]
+    assert sorted(places) == [
+        ("ci-jobs", "github-mig-jobs"),
+        ("shared", "github-mig-jobs"),
+        ("shared", "gitlab-ska-gpu-a100-jobs"),
+    ]
+    for binding in found.find(BINDING):
+        (subject,) = binding.inputs["subjects"]
+        account = next(
+            one
+            for one in found.find(ACCOUNT)
+            if one.inputs["metadata"]
+            == {"name": subject["name"], "namespace": subject["namespace"]}
+        )
+        assert account.urn in found.before(binding)
+        assert binding.inputs["roleRef"]["kind"] == "Role"
+
+
+def test_a_lane_comes_after_the_rights_and_the_namespaces_of_its_jobs(known: bool) -> None:
+    found = cluster(known=known)
+    lane = found_release(found, "mig")
+    assert {"RoleBinding", "ServiceAccount"} <= kinds_before(found, lane)
+    space = found.one(NAMESPACE, "honey-jobs-ci-jobs")
+    assert space.urn in found.before(lane)
+    assert not [one for one in found.find(NAMESPACE) if one.inputs["metadata"]["name"] == "shared"]

@@ -1,0 +1,173 @@
+"""Existing clusters and what lanes ask of their nodes: each rule broken once, told once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fleet.findings import Finding
+from tests.fleet.samples import GONE, every_key, loaded, told
+
+HONEY = "clusters.honey"
+POOLS = f"{HONEY}.existing.pools"
+A100 = f"{POOLS}.a100"
+VULKAN = f"{HONEY}.github.lanes.vulkan"
+MIG = f"{HONEY}.github.lanes.mig"
+ACCESS = f"{MIG}.kubernetes_access"
+SKA = f"{HONEY}.gitlab.lanes.ska-gpu-a100"
+
+BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
+    # facts of the nodes
+    ({f"{A100}.cpu": GONE}, f"{A100}.cpu", "is missing", "Allocatable CPU of a node"),
+    ({f"{A100}.memory": GONE}, f"{A100}.memory", "is missing", "Allocatable memory"),
+    ({f"{A100}.disk": GONE}, f"{A100}.disk", "is missing", "Allocatable ephemeral storage"),
+    ({f"{A100}.labels": {}}, f"{A100}.labels", "is empty", "write at least one"),
+    ({f"{A100}.gpu": GONE}, f"{A100}.gpus", "without gpu", "gpu: A100-40GB"),
+    ({f"{A100}.gpus": GONE}, f"{A100}.gpu", "without gpus", "gpus: 8"),
+    ({f"{A100}.gpu": "A100"}, f"{A100}.gpu", "is not a GPU model", "did you mean A100"),
+    ({f"{POOLS}.cpu.driver": "580.95"}, f"{POOLS}.cpu.driver", "have no GPU", "remove driver"),
+    ({f"{POOLS}.dri.devices": {"nvme": 1}}, f"{POOLS}.dri.devices.nvme", "", "'dri'"),
+    (
+        {f"{POOLS}.cpu.labels": {"kubernetes.io/hostname": "honey", "example.com/role": "dri"}},
+        f"{POOLS}.dri.labels",
+        "do not tell its nodes from those of pool cpu",
+        "different values",
+    ),
+    # sharing
+    ({f"{A100}.gpu": "A10"}, f"{A100}.sharing.mig", "the A10 has no MIG", "use time_slicing"),
+    ({f"{A100}.sharing.mig": "1g.10mb"}, f"{A100}.sharing.mig", "the form", "gb"),
+    ({f"{A100}.sharing.mig": "2g.5gb"}, f"{A100}.sharing.mig", "not a MIG profile", "1g.5gb"),
+    ({f"{A100}.sharing": {}}, f"{A100}.sharing", "has no time_slicing or mig", "exactly one"),
+    (
+        {"clusters.ci.eks.pools.t4.sharing": {"mig": "1g.5gb"}},
+        "clusters.ci.eks.pools.t4.sharing.mig",
+        "the T4 has no MIG",
+        "use time_slicing",
+    ),
+    (
+        {"clusters.ci.eks.pools.a100.sharing": {"mig": "1g.5gb"}},
+        "clusters.ci.eks.pools.a100.sharing.mig",
+        "does not partition",
+        "use time_slicing",
+    ),
+    # owners
+    (
+        {f"{HONEY}.gpu_stack": {"operator": {"driver": True}}},
+        f"{HONEY}.gpu_stack.operator.driver",
+        "have driver 580.95",
+        "remove driver",
+    ),
+    (
+        {f"{HONEY}.gpu_stack": {"advertiser": "device_plugin"}},
+        f"{A100}.sharing.mig",
+        "advertiser device_plugin knows no MIG",
+        "advertiser: provider",
+    ),
+    # lanes
+    ({f"{MIG}.gpu": "T4"}, f"{MIG}.gpu", "pool a100 have A100-40GB", "correct gpu"),
+    ({f"{MIG}.gpus": 2}, f"{MIG}.gpus", "2 MIG instances", "gpus: 1"),
+    ({f"{SKA}.memory_limit": "1Gi"}, f"{SKA}.memory_limit", "is below memory", "lower memory"),
+    ({f"{VULKAN}.gpu": "T4"}, f"{VULKAN}.gpu", "asks for no GPU", "gpus: 1"),
+    ({f"{VULKAN}.device": "kvm"}, f"{VULKAN}.device", "pool dri does not offer", "{kvm: 4}"),
+    ({f"{MIG}.device_access": "privileged"}, f"{MIG}.device_access", "no device", "device: dri"),
+    ({f"{MIG}.device": "dri"}, f"{MIG}.device", "beside gpus", "one lane for each"),
+    ({f"{VULKAN}.runtime_class": "kata"}, f"{VULKAN}.runtime_class", "nothing says", "remove it"),
+    ({f"{SKA}.max_cpu": 1}, f"{SKA}.max_cpu", "is below cpu", "lower cpu"),
+    ({f"{SKA}.max_memory": "1Gi"}, f"{SKA}.max_memory", "is below memory", "lower memory"),
+    ({f"{SKA}.max_cpu": 200}, f"{SKA}.max_cpu", "asks for 200 cpu", "lower max_cpu"),
+    ({f"{SKA}.max_memory": "2000Gi"}, f"{SKA}.max_memory", "2000Gi memory", "lower max_memory"),
+    ({f"{SKA}.hpa": {"min_replicas": 3, "max_replicas": 2}}, f"{SKA}.hpa.max_replicas", "", ""),
+    ({f"{SKA}.pull_policy": ["Always"]}, f"{SKA}.pull_policy[0]", "not one of", "'always'"),
+    ({f"{SKA}.tags": [f"t{n}" for n in range(50)]}, f"{SKA}.tags", "default tags", "remove 5"),
+    (
+        {"clusters.ci.gitlab.lanes.token.gpus": 0, "clusters.ci.gitlab.lanes.token.cpu": 1}
+        | {"clusters.ci.gitlab.lanes.token.memory": "1Gi"}
+        | {"clusters.ci.gitlab.lanes.token.default_tags": True}
+        | {"clusters.ci.gitlab.lanes.token.pools": ["system"]},
+        "clusters.ci.gitlab.lanes.token.default_tags",
+        "asks for no GPU",
+        "add gpus",
+    ),
+    # rights of jobs
+    ({ACCESS: {}}, ACCESS, "names no namespace", "namespaces: [ci-jobs]"),
+    ({f"{ACCESS}.namespaces": ["arc-runners"]}, f"{ACCESS}.namespaces", "credentials", "own"),
+    ({f"{ACCESS}.existing_namespaces": ["kube-system"]}, f"{ACCESS}.existing_namespaces", "", ""),
+    ({f"{ACCESS}.namespaces": ["default"]}, f"{ACCESS}.namespaces", "every cluster has", "exist"),
+    ({f"{ACCESS}.namespaces": ["shared"]}, f"{ACCESS}.namespaces", "stands under", "once"),
+    (
+        {f"{ACCESS}.permissions.0.resources": ["*"]},
+        f"{ACCESS}.permissions[0].resources[0]",
+        "the form",
+        "",
+    ),
+    (
+        {f"{ACCESS}.permissions.0.verbs": ["escalate"]},
+        f"{ACCESS}.permissions[0].verbs",
+        "names escalate",
+        "remove it",
+    ),
+)
+
+
+@pytest.mark.parametrize(("changes", "path", "message", "remedy"), BROKEN)
+def test_each_rule_is_one_finding_with_a_place_and_a_remedy(
+    changes: dict[str, Any], path: str, message: str, remedy: str
+) -> None:
+    (finding,) = told(every_key(changes))
+    assert finding[0] == path
+    assert message in finding[1]
+    assert remedy in finding[2]
+    assert finding[2]
+
+
+def test_a_kubeconfig_context_is_one_cluster() -> None:
+    honey = every_key()["clusters"]["honey"]
+    del honey["github"]
+    (finding,) = told(every_key({"clusters.comb": honey}))
+    assert finding[0] == "clusters.comb.existing.context"
+    assert "is the cluster of clusters.honey too" in finding[1]
+
+
+def test_pools_shared_unlike_each_other_need_the_label_that_picks_a_config() -> None:
+    a100 = every_key()["clusters"]["honey"]["existing"]["pools"]["a100"]
+    other = {**a100, "labels": {"example.com/role": "shared"}, "sharing": {"time_slicing": 4}}
+    changes = {
+        f"{HONEY}.gpu_stack": {"advertiser": "device_plugin"},
+        f"{A100}.sharing": GONE,
+        f"{POOLS}.shared": other,
+    }
+    (finding,) = told(every_key(changes))
+    assert finding[0] == f"{POOLS}.shared.labels"
+    assert "nvidia.com/device-plugin.config=time-slicing-4" in finding[2]
+    labelled = {**other["labels"], "nvidia.com/device-plugin.config": "time-slicing-4"}
+    assert loaded(every_key({**changes, f"{POOLS}.shared.labels": labelled}))
+
+
+def warnings(changes: dict[str, Any]) -> list[Finding]:
+    found = loaded(every_key(changes)).warnings
+    return [finding for finding in found if finding.path.startswith(HONEY)]
+
+
+def test_privileges_and_several_managers_are_warnings_of_the_report() -> None:
+    changes = {f"{VULKAN}.device_access": "privileged", f"{VULKAN}.run_as_root": True}
+    assert [finding.path for finding in warnings(changes)] == [
+        f"{VULKAN}.device_access",
+        f"{VULKAN}.run_as_root",
+        f"{SKA}.hpa",
+    ]
+    (hpa,) = warnings({})
+    assert "2 managers run 30 jobs each, 60 at once" in hpa.message
+    assert all(finding.severity == "warning" for finding in warnings(changes))
+
+
+def test_pools_of_different_runtime_classes_are_different_lanes() -> None:
+    a100 = every_key()["clusters"]["honey"]["existing"]["pools"]["a100"]
+    plain = {**a100, "labels": {"example.com/role": "plain"}, "runtime_class": "nvidia-legacy"}
+    changes = {
+        f"{POOLS}.plain": plain,
+        f"{MIG}.runtime_class": GONE,
+        f"{MIG}.pools": ["a100", "plain"],
+    }
+    (finding,) = told(every_key(changes))
+    assert finding[:2] == (f"{MIG}.pools", "names pools of different runtime_class; a job has one")
