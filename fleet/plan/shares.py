@@ -118,9 +118,10 @@ _AMOUNTS = ("cpu", "memory", "disk")
 
 
 def _reads(path: str, pool: Pool, *keys: str) -> tuple[str, ...]:
-    """Places that decide whether a job fits a pool."""
+    """Places that decide whether a job fits a pool, as far as those keys of the lane go."""
     of_lane = ("pools", "gpus", "container_mode", "services", *keys)
-    of_pool = ("instance_types", "sharing", "reserve", "disk_gib", "instance_store")
+    of_disk = ("disk_gib", "instance_store") if "disk" in keys else ()
+    of_pool = ("instance_types", "sharing", "reserve", *of_disk)
     return (
         *(f"{path}.{field}" for field in of_lane),
         *(f"{pool.path}.{field}" for field in of_pool),

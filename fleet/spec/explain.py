@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from difflib import get_close_matches
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
@@ -46,8 +47,13 @@ _WORDS = {
 _SECRET_IN_PLAIN = "private_key", "token", "api_token"
 
 
-def explain(root: type[BaseModel], problem: ErrorDetails, location: Path) -> Finding:
-    """One finding for one of pydantic's errors; never holds the value that was written."""
+def explain(
+    root: type[BaseModel], problem: ErrorDetails, location: Path, present: Collection[str] = ()
+) -> Finding:
+    """One finding for one of pydantic's errors; never holds the value that was written.
+
+    `present` are the keys that stand beside the one in question.
+    """
     kind, path = problem["type"], dotted(location)
     fields = fields_at(root, location[:-1])
     key = str(location[-1]) if location else ""
@@ -63,7 +69,10 @@ def explain(root: type[BaseModel], problem: ErrorDetails, location: Path) -> Fin
                 else f"remove it; the keys here are {', '.join(fields)}"
             ),
             # A key that is missing only because it was misspelt is not told as missing.
-            reads=(path, *(dotted((*location[:-1], name)) for name in meant)),
+            reads=(
+                path,
+                *(dotted((*location[:-1], name)) for name in meant if name not in present),
+            ),
         )
     message, remedy = _words(problem, key, fields)
     return Finding(rule=kind, path=path, message=message, remedy=remedy)

@@ -12,7 +12,8 @@ import pytest
 from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
 from tests import fleets
 from tests.computed import GITLAB_TOKEN
-from tests.engine import UNKNOWN, Registered, deploy
+from tests.engine import Registered, deploy, remembered
+from tests.wire import UNKNOWN
 
 TOKEN = "glrt-somebody-made-this"
 RELEASE = kubernetes.helm.v3.Release
@@ -23,6 +24,7 @@ GIVEN: dict[str, Any] = {"runner": None, "token": {"secret": "t4Token"}}
 EXISTING: dict[str, Any] = {"runner": None, "existing_secret": "theirs"}
 
 
+@remembered
 def made(lane: dict[str, Any], *, known: bool = True) -> Registered:
     plan = fleets.cluster({"gitlab": {"lanes": {"t4": lane}}}).gitlab
     assert plan is not None

@@ -10,7 +10,7 @@ import pytest
 
 from components.helm import install, namespace
 from fleet.plan.releases import Release
-from tests.engine import Registration, deploy
+from tests.engine import Registration, deploy, remembered
 
 PLAIN = Release(
     name="thing",
@@ -22,6 +22,7 @@ PLAIN = Release(
 )
 
 
+@remembered
 def installed(release: Release, *, known: bool = True) -> Registration:
     def program() -> None:
         first = kubernetes.core.v1.Namespace("first")

@@ -11,11 +11,13 @@ import pytest
 from components.aws.network import Network, NetworkArgs
 from fleet.plan.network import NewNetwork
 from tests import fleets
-from tests.engine import UNKNOWN, Registered, Registration, deploy
+from tests.engine import Registered, Registration, deploy, remembered
+from tests.wire import UNKNOWN
 
 TAGS = {"environment": "test"}
 
 
+@remembered
 def made(*, known: bool, zones: str = "ab", nat: str = "one") -> Registered:
     names = [f"us-west-2{letter}" for letter in zones]
     network = {"cidr": "10.0.0.0/16", "zones": names, "nat": nat}

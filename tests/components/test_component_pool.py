@@ -13,7 +13,8 @@ import yaml
 from components.aws.pool import LiveSize, NodeGroup, NodeGroupArgs, desired_size
 from fleet.plan.nodes import Pool
 from tests import fleets
-from tests.engine import UNKNOWN, Registered, deploy
+from tests.engine import Registered, deploy, remembered
+from tests.wire import UNKNOWN
 
 TAGS = {"environment": "test"}
 GPU = {"instance_types": ["g4dn.xlarge"]}
@@ -26,6 +27,7 @@ BLOCK = {
 }
 
 
+@remembered
 def made(plan: Pool, *, known: bool = True, live: LiveSize | None = None) -> Registered:
     def program() -> None:
         opts = fleets.providers()

@@ -12,7 +12,6 @@ import inspect
 import pkgutil
 import textwrap
 from collections.abc import Callable
-from functools import cache
 
 import pulumi
 import pulumi_aws as aws
@@ -35,7 +34,7 @@ from fleet.catalog.charts import CHARTS
 from fleet.plan.build import ClusterPlan
 from tests import fleets
 from tests.computed import GITLAB_TOKEN
-from tests.engine import Registered, Registration, deploy
+from tests.engine import Registered, Registration, deploy, remembered
 
 SECRET = "plain-text-of-a-secret"
 SUBNETS = {"us-west-2a": "subnet-a", "us-west-2b": "subnet-b"}
@@ -180,7 +179,7 @@ every_class = pytest.mark.parametrize(
 every_variant = pytest.mark.parametrize("variant", MAKERS)
 
 
-@cache
+@remembered
 def run(variant: str, *names: str, known: bool) -> Registered:
     """Register one instance for each name, under explicit providers; tests only look at it."""
     _, make = MAKERS[variant]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from pathlib import Path as File
 from typing import Any
 
 import pytest
 import yaml
 
-from fleet.findings import Finding, StackFileError
+from fleet.findings import Finding, Path, StackFileError
 from fleet.load import Fleet, load
 
-ROOT = Path(__file__).parents[2]
+ROOT = File(__file__).parents[2]
 SHIPPED = ("staging", "prod")
 GONE: Any = object()
 """As a change: remove the key."""
@@ -157,6 +157,18 @@ def changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
         else:
             holder[key] = copy.deepcopy(value)
     return data
+
+
+def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every place under the top of some data, with what stands there."""
+    if path:
+        yield path, value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from places(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from places(item, (*path, index))
 
 
 def loaded(data: object) -> Fleet:

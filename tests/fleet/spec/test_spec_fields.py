@@ -170,7 +170,7 @@ def test_a_name_may_not_be_longer_than_what_is_made_of_it_allows(place: str, lim
         loaded(every_key({f"{place}.{'n' * limit}": entry}))
 
 
-@pytest.mark.parametrize("name", ["T4", "4t", "-t4", "t4-", "t_4", "t.4"[:1] + " 4", "täst"])
+@pytest.mark.parametrize("name", ["T4", "4t", "-t4", "t4-", "t_4", "t 4", "täst"])
 def test_a_name_is_what_kubernetes_and_aws_take(name: str) -> None:
     pool = {"instance_types": ["g4dn.xlarge"], "max_size": 1}
     ((path, message, remedy),) = told(every_key({f"clusters.ci.eks.pools.{name}": pool}))
@@ -224,7 +224,7 @@ def test_a_reserve_may_be_nothing() -> None:
     assert (eks.pools["t4"].reserve.cpu, eks.pools["t4"].reserve.memory) == (0, 0)
 
 
-@pytest.mark.parametrize("key", ["team", "example.com/team", "a.b-c_D/x.y_Z-1"])
+@pytest.mark.parametrize("key", ["team", "example.com/team", "a.b-c.d/x.y_Z-1"])
 def test_a_pool_may_have_labels_of_its_own(key: str) -> None:
     eks = loaded(every_key({f"{T4}.labels": {key: "ci.1"}})).stack.clusters["ci"].eks
     assert eks is not None
