@@ -113,7 +113,9 @@ clusters:
       version: "1.34"
       network:
         vpc_id: vpc-0123456789abcdef0
-        subnet_ids: {eu-central-1a: subnet-0123456789abcdef0, eu-central-1b: subnet-0123456789abcdef1}
+        subnet_ids:
+          eu-central-1a: subnet-0123456789abcdef0
+          eu-central-1b: subnet-0123456789abcdef1
       pools:
         system: {instance_types: [m5.large], min_size: 1, max_size: 2}
         t4: {instance_types: [g5.xlarge], max_size: 3}

@@ -47,10 +47,6 @@ def resources(state: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
     return {resource["urn"].rpartition("::")[2]: resource for resource in found}
 
 
-def scratch_folders() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("gpu-runners-rehearsal-*"))
-
-
 @dataclass
 class Life:
     """One rehearsal that goes well, and what was seen of it from several sides."""
@@ -151,17 +147,21 @@ def test_the_stack_file_is_not_written(life: Life) -> None:
     assert "encryptionsalt" not in text
 
 
-def test_the_scratch_folder_is_removed(rehearse_tiny: Rehearse) -> None:
-    before = scratch_folders()
-    during: set[Path] = set()
+def test_the_scratch_folder_is_removed(
+    rehearse_tiny: Rehearse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    during: list[str] = []
 
     def program() -> None:
-        during.update(scratch_folders() - before)
+        during.extend(path.name for folder in scratch.iterdir() for path in folder.iterdir())
         raise ValueError
 
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     rehearse_tiny(program=program)
-    assert during
-    assert not any(folder.exists() for folder in during)
+    assert {"Pulumi.yaml", "Pulumi.tiny.yaml", "state", "home"} <= set(during)
+    assert list(scratch.iterdir()) == []
 
 
 def test_the_progress_is_one_line_for_each_phase(life: Life) -> None:

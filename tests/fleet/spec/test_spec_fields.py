@@ -1,4 +1,4 @@
-"""What a single value may be: each constraint broken once, told once, with what to write instead."""
+"""What a single value may be: each limit broken once, told once, with a remedy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     (f"{T4}.max_size", 1.5, "is not a whole number", "write digits"),
     (f"{T4}.capacity_type", "spot", "is not one of the choices", "'SPOT'"),
     ("clusters.ci.eks.pools.a100.capacity_reservation_id", "cr-x", FORM, "cr-0123456789abcdef0"),
-    (f"{T4}.ami_type", "AL2_x86_64_GPU", "an AMI type that EKS has dropped", "AL2023_x86_64_NVIDIA"),
+    (f"{T4}.ami_type", "AL2_x86_64_GPU", "that EKS has dropped", "AL2023_x86_64_NVIDIA"),
     (f"{T4}.ami_type", "AL2023_X86_64_NVIDIA", "is not an AMI type", "use AL2023_x86_64_STANDARD"),
     (f"{T4}.ami_type", "BOTTLEROCKET_x86_64_NVIDIA", "does not run", "AL2023_x86_64_NVIDIA"),
     (f"{T4}.ami_type", "AL2023_ARM_64_NVIDIA", "does not run", "AL2023_x86_64_NVIDIA"),
@@ -135,7 +135,11 @@ SLIPS: list[tuple[str, Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "message", "remedy"), SLIPS, ids=lambda part: str(part)[:40])
+@pytest.mark.parametrize(
+    ("path", "value", "message", "remedy"),
+    SLIPS,
+    ids=[f"{path} {str(value)[:30]}" for path, value, _, _ in SLIPS],
+)
 def test_one_slip_is_told_once_with_its_place_and_what_to_write_instead(
     path: str, value: Any, message: str, remedy: str
 ) -> None:

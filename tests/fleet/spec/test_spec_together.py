@@ -106,7 +106,7 @@ FOLLOWS: list[tuple[str, dict[str, Any], str]] = [
         "pools.a100.capacity_reservation_id",
     ),
     ("pools may lie in zones that are misspelt", {f"{EKS}.network.zones": "a b"}, "network.zones"),
-    ("the VPC to make has a range, if a wrong one", {f"{EKS}.network.cidr": "10/8"}, "network.cidr"),
+    ("a VPC to make has a range, if a bad one", {f"{EKS}.network.cidr": "10/8"}, "network.cidr"),
     ("zones may lie in a region that is misspelt", {f"{EKS}.region": "west"}, "region"),
     ("a cluster without pools has no unknown ones", {f"{EKS}.pools": []}, "pools"),
     ("a share of nothing is not judged", {f"{T4}.reserve": 3}, "pools.t4.reserve"),
