@@ -98,13 +98,22 @@ def fits(job: Job, pools: tuple[Pool, ...], path: str) -> Iterator[Finding]:
     nodes = [
         (pool, node) for pool in pools for node in pool.nodes if node.advertised or not job.gpus
     ]
-    if nodes and job.gpus and (job.request.cpu_m <= 0 or job.request.memory_mib <= 0):
+    used_up = [
+        resource
+        for resource, amount in (
+            ("cpu", job.request.cpu_m),
+            ("memory", job.request.memory_mib),
+            ("disk", job.request.disk_mib),
+        )
+        if job.gpus and not amount
+    ]
+    if nodes and used_up:
         yield Finding(
             rule="fits",
             path=path,
             message=(
-                "nothing is left for the job of a node of its pools "
-                f"({', '.join(job.pools)}), beside DaemonSets, reserve and side containers"
+                f"no {' and no '.join(used_up)} of a node of its pools ({', '.join(job.pools)}) is "
+                "left for the job, beside DaemonSets, reserve, images and side containers"
             ),
             remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
             reads=tuple(place for pool in pools for place in _reads(path, pool, *_AMOUNTS)),

@@ -12,6 +12,8 @@ import yaml
 
 from fleet.findings import Finding, Path, StackFileError
 from fleet.load import Fleet, load
+from fleet.plan.build import ClusterPlan
+from fleet.plan.nodes import Pool
 
 ROOT = File(__file__).parents[2]
 SHIPPED = ("staging", "prod")
@@ -189,3 +191,14 @@ def refused(data: object, *, has_secrets: bool = True) -> tuple[Finding, ...]:
 def told(data: object, *, has_secrets: bool = True) -> list[tuple[str, str, str]]:
     """Return path, message and remedy of each finding."""
     return [(one.path, one.message, one.remedy) for one in refused(data, has_secrets=has_secrets)]
+
+
+def cluster_of(changes: Mapping[str, Any] | None = None, name: str = "ci") -> ClusterPlan:
+    """Return the plan of one cluster of the stack that holds every key."""
+    plan = loaded(every_key(changes)).plan
+    return next(cluster for cluster in plan.clusters if cluster.name == name)
+
+
+def pool_of(changes: Mapping[str, Any] | None = None, name: str = "t4") -> Pool:
+    """Return the plan of one pool of cluster `ci`."""
+    return next(pool for pool in cluster_of(changes).pools if pool.name == name)

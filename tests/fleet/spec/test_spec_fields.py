@@ -76,6 +76,8 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     (f"{T4}.labels", {"nvidia.com/gpu.present": "x"}, "has a prefix", "use one of your own"),
     (f"{T4}.labels", {"node.kubernetes.io/x": "x"}, "has a prefix", "use one of your own"),
     (f"{T4}.labels", {"eks.amazonaws.com/x": "x"}, "has a prefix", "use one of your own"),
+    (f"{T4}.labels", {f"example.com/{'t' * 59}/{'n' * 12}": "x"}, "is not a key of", "team"),
+    (f"{T4}.labels", {f"{'t' * 30}.example.com/{'n' * 42}": "x"}, "more than 82", "shorten"),
     (f"{T4}.labels", {"team": "a b"}, "is not a value of a node label", "up to 63"),
     # the GPU stack
     ("clusters.ci.gpu_stack.advertiser", "both", "is not one of", "'device_plugin' or 'operator'"),
