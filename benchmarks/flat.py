@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,9 +60,9 @@ def _step(one: Registration, real: Mapping[str, Registration]) -> Callable[[Made
     taken = inspect.signature(cls._internal_init).parameters
     names = {key: name for name, key in _types.resource_py_to_pulumi_names(cls).items()}
     inputs = {
-        names.get(key, key): _input(one, key, value, real)
+        name: _input(one, key, value, real)
         for key, value in one.inputs.items()
-        if names.get(key, key) in taken
+        if (name := names.get(key, _snake(key))) in taken
     }
     plain = {name: value for name, value in inputs.items() if not callable(value)}
     wired = {name: value for name, value in inputs.items() if callable(value)}
@@ -171,3 +171,34 @@ def sdk_class(token: str) -> Any:
     parts = module.split("/") if package == "kubernetes" else module.split("/")[:1]
     path = [f"pulumi_{package}", *(part for part in parts if part != "index")]
     return getattr(importlib.import_module(".".join(path)), noun)
+
+
+def differences(found: Registered, again: Registered) -> list[str]:
+    """What two runs registered differently, components and what hangs on them aside."""
+    wanted, got = _comparable(found), _comparable(again)
+    return sorted(
+        f"{kind} {name}"
+        for kind, name in wanted.keys() | got.keys()
+        if wanted.get((kind, name)) != got.get((kind, name))
+    )
+
+
+def _comparable(found: Registered) -> dict[tuple[str, str], object]:
+    return {
+        (one.type, one.name): (
+            one.inputs,
+            one.values.secret_paths,
+            _short(one.depends_on),
+            {key: _short(urns) for key, urns in one.property_dependencies.items() if urns},
+            _short([one.provider_urn or _inherited(one)]),
+            (one.protect, one.delete_before_replace),
+            (one.ignore_changes, one.replace_on_changes),
+        )
+        for one in found.resources
+        if one.custom or one.remote
+    }
+
+
+def _short(urns: Iterable[str]) -> set[str]:
+    """Type and name, which a URN says after the types of the parents."""
+    return {urn.rpartition("$")[2] if "$" in urn else urn.split("::", 2)[-1] for urn in urns}

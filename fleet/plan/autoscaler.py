@@ -84,7 +84,7 @@ def priorities(eks: EksPlan, preferences: Iterable[tuple[str, ...]]) -> dict[int
         patterns = [tuple(_group_pattern(pool) for pool in eks.pools)]
     else:
         while sorter.is_active():
-            names = sorter.get_ready()
+            names = frozenset(sorter.get_ready())
             sorter.done(*names)
             patterns.append(tuple(_group_pattern(pool) for pool in eks.pools if pool.name in names))
     return {rank * 10: each for rank, each in enumerate(patterns, start=1) if each}

@@ -1,4 +1,4 @@
-"""The cluster-autoscaler: which groups it knows by which pattern, and the order it tries them in."""
+"""The cluster-autoscaler: its groups by pattern, and the order it tries them in."""
 
 from __future__ import annotations
 

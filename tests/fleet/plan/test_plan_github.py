@@ -1,4 +1,4 @@
-"""GitHub's side of a cluster: where each kind of lane asks for its GPU, and what a workflow says."""
+"""GitHub's side of a cluster: where each kind of lane asks for its GPU."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_one_container_of_a_lane_asks_for_the_gpu(
 @pytest.mark.parametrize("mode", MODES)
 def test_a_job_asks_for_cpu_memory_and_disk_beside_its_gpu(mode: str) -> None:
     lane = in_mode(mode)
-    (asking,) = [one for one in containers(job_of(lane)) if GPU in one["resources"]["limits"]]
+    (asking,) = [one for one in containers(job_of(lane)) if one["name"] in gpus(job_of(lane))]
     request = lane.job.request
     assert asking["resources"] == {
         "requests": {
@@ -190,7 +190,9 @@ def test_a_hook_template_is_found_by_the_runner_that_uses_it() -> None:
     assert lane.hook_template.name == "gpu-job-pod"
     (volume,) = runner_of(lane)["spec"]["volumes"]
     assert volume["configMap"] == {"name": lane.hook_template.name}
-    environment = {one["name"]: one["value"] for one in runner_of(lane)["spec"]["containers"][0]["env"]}
+    environment = {
+        one["name"]: one["value"] for one in runner_of(lane)["spec"]["containers"][0]["env"]
+    }
     assert environment["ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE"].endswith(
         f"/{lane.hook_template.file}"
     )
@@ -251,7 +253,9 @@ def test_the_controller_brings_no_definitions_and_names_the_files_that_do() -> N
     controller = github_of({"charts": {}}).controller
     assert controller.release.skip_crds
     assert len(controller.crd_files) == 4
-    assert all(f"gha-runner-scale-set-{controller.release.version}/" in one for one in controller.crd_files)
+    assert all(
+        f"gha-runner-scale-set-{controller.release.version}/" in one for one in controller.crd_files
+    )
     mirrored = github_of().controller
     assert all(one.startswith("https://charts.example.com/arc-crds/") for one in mirrored.crd_files)
 

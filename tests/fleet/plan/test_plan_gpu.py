@@ -116,7 +116,9 @@ def test_each_pool_names_a_config_that_its_advertiser_has(changes: dict[str, Any
         configs = stack.operator.values["devicePlugin"]["config"]["data"]
         default = stack.operator.values["devicePlugin"]["config"]["default"]
     named = {
-        pool.labels["nvidia.com/device-plugin.config"] for pool in plan.pools if pool.gpu is not None
+        pool.labels["nvidia.com/device-plugin.config"]
+        for pool in plan.pools
+        if pool.gpu is not None
     }
     assert named == {"time-slicing-2", "time-slicing-4"}
     assert set(configs) == {"whole", *named}
