@@ -39,8 +39,10 @@ $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
+# Tracing would double the time of the engine's tests and show nothing that the others do not.
 test: $(ENVIRONMENT) ## run the tests on two cores, coverage shown
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not engine" --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m engine
 
 lint: $(ENVIRONMENT) ## ruff, its formatter and pyright
 	$(BIN)/ruff check .

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pulumi
 import pulumi_kubernetes as kubernetes
 
@@ -14,9 +17,11 @@ def install(
     opts: pulumi.ResourceOptions,
     *,
     after: list[pulumi.Resource],
+    wiring: Mapping[str, pulumi.Input[Any]] | None = None,
 ) -> kubernetes.helm.v3.Release:
     """Register a release; Helm waits for it, and nothing is rolled back half way.
 
+    `wiring` adds top-level values that come from other resources, never a secret one.
     `replaced_on` deletes before it replaces: two releases of one name cannot stand side by side.
     """
     return kubernetes.helm.v3.Release(
@@ -30,7 +35,7 @@ def install(
             else None
         ),
         version=release.version,
-        values=release.values,
+        values={**release.values, **(wiring or {})},
         timeout=release.timeout_s,
         skip_crds=release.skip_crds,
         atomic=False,

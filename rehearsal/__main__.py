@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"refused: {refused}", style="bold red", markup=False, highlight=False, soft_wrap=True
         )
         return 1
+    except OSError as error:
+        console.print(f"refused: {error}", style="bold red", markup=False, highlight=False)
+        return 1
     except KeyboardInterrupt:
         console.print("interrupted: nothing was left behind", highlight=False)
         return INTERRUPTED

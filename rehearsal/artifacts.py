@@ -27,7 +27,7 @@ class Artifacts:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
 
     @property
     def files(self) -> list[Path]:

@@ -37,6 +37,7 @@ def rehearse(
     config: Path,
     *,
     to: Path | None = None,
+    between: Callable[[World], None] | None = None,
     faults: Sequence[Fault] = (),
     continue_on_error: bool = False,
     folder: Path | None = None,
@@ -47,6 +48,7 @@ def rehearse(
 ) -> Result:
     """Rehearses a stack file, or the change from `config` to the stack file `to`.
 
+    `between` acts on the clouds once `config` is up, as an autoscaler or a person would.
     Leaves its files in `folder` (default `.rehearsal/<stack>/`). With `continue_on_error` one `up`
     meets many failures instead of the first; the engine then asks for dependents of what failed
     with inputs missing. `check`, `program` and `packages` are the project's
@@ -86,7 +88,7 @@ def rehearse(
             console=out,
             continue_on_error=continue_on_error,
         )
-        life.run(files)
+        life.run(files, between)
         life.note_defects(defect for server in servers for defect in server.defects)
         life.search_for_leaks()
         life.report(" to ".join(f.path.name for f in files), taken, "\n\n".join(findings))
@@ -129,13 +131,15 @@ class _Life:
         self._placeholders: dict[str, str] = {}
         self._state: dict[str, Any] | None = None
 
-    def run(self, files: Sequence[StackFile]) -> None:
+    def run(self, files: Sequence[StackFile], between: Callable[[World], None] | None) -> None:
         """Stops at the first phase after which nothing later would mean anything."""
         self._placeholders = secrets.placeholders(key for file in files for key in file.secret_keys)
         for earlier in files[:-1]:
             self._configure(earlier)
             if not self._persevere(f"up {earlier.path.name}", "up"):
                 return
+            if between is not None:
+                between(self._world)
         self._configure(files[-1])
         preview = self._phase("preview", "preview", as_json=True)
         self._artifacts.preview(preview)

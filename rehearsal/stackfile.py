@@ -49,7 +49,7 @@ def read(path: Path) -> StackFile:
     except (OSError, UnicodeDecodeError) as error:
         raise Refused(f"{path}: cannot be read: {_reason(error)}") from None
     try:
-        root = cast("yaml.Node | None", yaml.compose(text, Loader=_Loader))  # pyright: ignore[reportUnknownMemberType]
+        root = yaml.compose(text, Loader=_Loader)
         if not isinstance(root, yaml.MappingNode):
             raise Refused(f"{path}: is not a stack file; write config: and, under it, {STACK_KEY}:")
         _refuse_twins(root, path)

@@ -39,7 +39,7 @@ def from_config() -> Loaded:
         )
     try:
         fleet = load(
-            json.loads(text),
+            _data(text),
             source=source,
             has_secret=lambda name: config.get_secret(name) is not None,
         )
@@ -49,3 +49,11 @@ def from_config() -> Loaded:
         pulumi.log.warn(str(warning))
     names = {use.name for use in secret_uses(fleet.stack)}
     return Loaded(fleet=fleet, secrets={name: config.require_secret(name) for name in names})
+
+
+def _data(text: str) -> object:
+    """The value of the key: the engine hands a map over as JSON, anything else as its text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

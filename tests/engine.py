@@ -11,28 +11,25 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import pickle
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 import pulumi
 from google.protobuf import empty_pb2, json_format, struct_pb2
-from pulumi.runtime import Settings, configure, rpc, run_in_stack, set_all_config
+from pulumi.runtime import Settings, configure, run_in_stack, set_all_config
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from tests.computed import COMPUTED, Computed
+from tests.wire import Values, merged, secret, unknown, values
 
 PROJECT = "gpu-runners"
 STACK_TYPE = "pulumi:pulumi:Stack"
-UNKNOWN: str = rpc.UNKNOWN
-
-Path = tuple[str | int, ...]
 Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-
-_SIGNATURE = rpc._special_sig_key
-_SECRET = rpc._special_secret_sig
 
 
 class Undeclared(Exception):  # noqa: N818 (it reads as what it says)
@@ -46,22 +43,6 @@ class Called(NamedTuple):
     arguments: dict[str, Any]
     provider: str
     """`urn::id`; empty where the engine would fall back to a default provider."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Values:
-    """Inputs or outputs as they went over the wire: markers of secrets removed but remembered."""
-
-    data: dict[str, Any]
-    secret_paths: frozenset[Path]
-
-    def is_secret(self, *path: str | int) -> bool:
-        """Whether the value at a path, or anything around it, is marked secret."""
-        return any(path[:length] in self.secret_paths for length in range(1, len(path) + 1))
-
-    def texts(self) -> Iterator[tuple[Path, str]]:
-        """Yield every string, keys of maps included, with its path."""
-        yield from _texts(self.data, ())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,49 +132,44 @@ class Registered:
         return found[-1]
 
 
-def deploy(
-    program: Callable[[], Awaitable[None] | None],
-    *,
-    known: bool = True,
-    stack: str = "test",
-    config: Mapping[str, str] | None = None,
-    secrets: Mapping[str, str] | None = None,
-    calls: Mapping[str, Call] | None = None,
-    computed: Mapping[str, Computed] = COMPUTED,
-) -> Registered:
+class Options(TypedDict, total=False):
+    """How to run a program; each may be left out."""
+
+    known: bool
+    """False: a preview of a first update, where ids and computed outputs are unknown."""
+    stack: str
+    config: Mapping[str, str]
+    secrets: Mapping[str, str]
+    """Configuration that is marked secret."""
+    calls: Mapping[str, Call]
+    """Answers of provider functions, by token."""
+    computed: Mapping[str, Computed]
+
+
+def deploy(program: Callable[[], Awaitable[None] | None], **options: Unpack[Options]) -> Registered:
     """Run a program to the end and return what it registered.
 
-    With `known=False` the run is a preview of a first update: ids and computed outputs are unknown.
-    `secrets` is configuration that is marked secret; `calls` answers provider functions by token.
     Raises what the program raises, and Undeclared.
     """
-    registered, error = attempt(
-        program,
-        known=known,
-        stack=stack,
-        config=config,
-        secrets=secrets,
-        calls=calls,
-        computed=computed,
-    )
+    registered, error = attempt(program, **options)
     if error is not None:
         raise error
     return registered
 
 
 def attempt(
-    program: Callable[[], Awaitable[None] | None],
-    *,
-    known: bool = True,
-    stack: str = "test",
-    config: Mapping[str, str] | None = None,
-    secrets: Mapping[str, str] | None = None,
-    calls: Mapping[str, Call] | None = None,
-    computed: Mapping[str, Computed] = COMPUTED,
+    program: Callable[[], Awaitable[None] | None], **options: Unpack[Options]
 ) -> tuple[Registered, Exception | None]:
     """Do as `deploy` does, but return what was registered also when the program fails."""
     registered = Registered()
-    monitor = _Monitor(registered, known=known, calls=calls or {}, computed=computed)
+    known = options.get("known", True)
+    secrets = options.get("secrets", {})
+    monitor = _Monitor(
+        registered,
+        known=known,
+        calls=options.get("calls", {}),
+        computed=options.get("computed", COMPUTED),
+    )
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
@@ -203,14 +179,14 @@ def attempt(
         configure(
             Settings(
                 project=PROJECT,
-                stack=stack,
+                stack=options.get("stack", "test"),
                 organization="example",
                 monitor=monitor,
                 engine=_Log(registered),
                 dry_run=not known,
             )
         )
-        set_all_config({**(config or {}), **(secrets or {})}, list(secrets or {}))
+        set_all_config({**options.get("config", {}), **secrets}, list(secrets))
         await run_in_stack(program)
 
     with asyncio.Runner() as runner:
@@ -219,6 +195,24 @@ def attempt(
         except Exception as error:
             return registered, error
     return registered, None
+
+
+Made = TypeVar("Made")
+Parameters = ParamSpec("Parameters")
+
+
+def remembered(make: Callable[Parameters, Made]) -> Callable[Parameters, Made]:
+    """Run equal programs once: what they registered is only looked at, never changed."""
+    found: dict[bytes, Made] = {}
+
+    @wraps(make)
+    def once(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Made:
+        key = pickle.dumps((args, kwargs))
+        if key not in found:
+            found[key] = make(*args, **kwargs)
+        return found[key]
+
+    return once
 
 
 class _Inline(ThreadPoolExecutor):
@@ -296,11 +290,11 @@ class _Monitor(MockMonitor):
             raise Undeclared(
                 f"{request.type} is missing in tests/computed.py: add what it computes"
             )
-        added = self._computed[request.type](request.name, _plain(raw, (), set()))
-        state = _merged(raw, added if self._known else _unknown(added, raw))
+        added = self._computed[request.type](request.name, values(raw).data)
+        state = merged(raw, added if self._known else unknown(added, raw))
         for key in request.additionalSecretOutputs:
             if key in state:
-                state[key] = {_SIGNATURE: _SECRET, "value": state[key]}
+                state[key] = secret(state[key])
         struct = struct_pb2.Struct()
         struct.update(state)
         return struct
@@ -308,14 +302,14 @@ class _Monitor(MockMonitor):
     def RegisterResourceOutputs(
         self, request: resource_pb2.RegisterResourceOutputsRequest
     ) -> empty_pb2.Empty:
-        values = _values(json_format.MessageToDict(request.outputs))
-        self._registered.outputs.setdefault(request.urn, []).append(values)
+        decoded = values(json_format.MessageToDict(request.outputs))
+        self._registered.outputs.setdefault(request.urn, []).append(decoded)
         return empty_pb2.Empty()
 
     def Invoke(
         self, request: resource_pb2.ResourceInvokeRequest
     ) -> resource_pb2.ResourceInvokeResponse:
-        arguments = _plain(json_format.MessageToDict(request.args), (), set())
+        arguments = values(json_format.MessageToDict(request.args)).data
         if request.tok not in self._calls:
             raise Undeclared(f"the program calls {request.tok}, which the test did not declare")
         self._registered.calls.append(Called(request.tok, arguments, request.provider))
@@ -337,12 +331,12 @@ def _decoded(
         parent=request.parent,
         custom=request.custom,
         remote=request.remote,
-        values=_values(raw),
+        values=values(raw),
         provider=request.provider,
         providers=dict(request.providers),
         depends_on=frozenset(request.dependencies),
         property_dependencies={
-            key: frozenset(value.urns) for key, value in request.propertyDependencies.items()
+            key: frozenset(through.urns) for key, through in request.propertyDependencies.items()
         },
         protect=request.protect,
         ignore_changes=tuple(request.ignoreChanges),
@@ -350,54 +344,3 @@ def _decoded(
         delete_before_replace=request.deleteBeforeReplace,
         aliases=tuple(alias.urn or alias.spec.name for alias in request.aliases),
     )
-
-
-def _values(raw: dict[str, Any]) -> Values:
-    secret_paths: set[Path] = set()
-    return Values(data=_plain(raw, (), secret_paths), secret_paths=frozenset(secret_paths))
-
-
-def _plain(value: Any, path: Path, secret_paths: set[Path]) -> Any:
-    if isinstance(value, dict):
-        if value.get(_SIGNATURE) == _SECRET:
-            secret_paths.add(path)
-            return _plain(value["value"], path, secret_paths)
-        return {key: _plain(item, (*path, key), secret_paths) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item, (*path, index), secret_paths) for index, item in enumerate(value)]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)  # JSON has one kind of number
-    return value
-
-
-def _unknown(added: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What a preview says of computed outputs: nothing, beside the inputs that it echoes."""
-    return {
-        key: _unknown(value, inputs[key])
-        if isinstance(value, dict) and isinstance(inputs.get(key), dict)
-        else UNKNOWN
-        for key, value in added.items()
-    }
-
-
-def _merged(inputs: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
-    """What the user set stays as it is; what is computed fills the rest."""
-    whole = dict(inputs)
-    for key, value in added.items():
-        if isinstance(value, dict) and isinstance(whole.get(key), dict):
-            whole[key] = _merged(whole[key], value)
-        else:
-            whole.setdefault(key, value)
-    return whole
-
-
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield (*path, key), key
-            yield from _texts(item, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _texts(item, (*path, index))
-    elif isinstance(value, str):
-        yield path, value

@@ -13,7 +13,8 @@ import pytest
 from pulumi import _types
 
 from tests.computed import COMPUTED, GITLAB_TOKEN
-from tests.engine import STACK_TYPE, UNKNOWN, Called, Registered, Undeclared, attempt, deploy
+from tests.engine import STACK_TYPE, Called, Registered, Undeclared, attempt, deploy
+from tests.wire import UNKNOWN
 
 
 class Box(pulumi.ComponentResource):

@@ -17,6 +17,7 @@ from fleet.charts.cluster_autoscaler import (
 from fleet.charts.pods import Size, resources
 from fleet.plan.eks import EksPlan
 from fleet.plan.placement import Placement
+from fleet.plan.nodes import Pool
 from fleet.plan.releases import Release, release
 from fleet.plan.words import Namespaces
 from fleet.spec.stack import Charts
@@ -73,21 +74,28 @@ def autoscaler_plan(
 def priorities(eks: EksPlan, preferences: Iterable[tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
     """Patterns of Auto Scaling group names by priority; the autoscaler tries the highest first.
 
-    A group is called eks-<node group>-<uuid>, and a node group <cluster>-<pool>-<seven hex>. Where
-    lanes disagree, which `fleet.checks.preference` finds, the order is that of the file.
+    A group is called eks-<node group>-<uuid>, and a node group <cluster>-<pool>-<seven hex>. Pools
+    between which no lane chooses have one priority, so that the next expander does. So have all
+    where lanes disagree, which `fleet.checks.preference` finds.
     """
-    by_name = {pool.name: pool for pool in eks.pools}
     sorter = least_wanted_first(preferences)
-    for name in by_name:
-        sorter.add(name)
+    for pool in eks.pools:
+        sorter.add(pool.name)
+    patterns: list[tuple[str, ...]] = []
     try:
-        ranked = [name for name in sorter.static_order() if name in by_name]
+        sorter.prepare()
     except CycleError:
-        ranked = list(by_name)
-    return {
-        rank * 10: (f"^eks-{by_name[name].logical_name}-[0-9a-f]{{7}}-[0-9a-f-]{{36}}$",)
-        for rank, name in enumerate(ranked, start=1)
-    }
+        patterns = [tuple(_group_pattern(pool) for pool in eks.pools)]
+    else:
+        while sorter.is_active():
+            names = frozenset(sorter.get_ready())
+            sorter.done(*names)
+            patterns.append(tuple(_group_pattern(pool) for pool in eks.pools if pool.name in names))
+    return {rank * 10: each for rank, each in enumerate(patterns, start=1) if each}
+
+
+def _group_pattern(pool: Pool) -> str:
+    return f"^eks-{pool.logical_name}-[0-9a-f]{{7}}-[0-9a-f-]{{36}}$"
 
 
 def least_wanted_first(preferences: Iterable[tuple[str, ...]]) -> TopologicalSorter[str]:

@@ -52,14 +52,15 @@ def network(spec: EksNetwork, region: str) -> NewNetwork | ExistingNetwork:
 
 
 def zones(cidr: str, names: tuple[str, ...]) -> tuple[Zone, ...]:
-    """Cut a range: equal private blocks, and public subnets out of one block more.
+    """Cut a range: equal private blocks, and public subnets out of the last block.
 
     With the VPC CNI each pod takes an address of its node's private subnet, so those are as large
-    as the range allows; public subnets hold only NAT gateways and load balancers.
+    as the range allows; public subnets hold only NAT gateways and load balancers. A third zone, or
+    a fifth or sixth, leaves the subnets of the others where they are.
     """
     whole = IPv4Network(cidr)
     blocks = list(whole.subnets(prefixlen_diff=len(names).bit_length()))
-    public = blocks[len(names)].subnets(
+    public = blocks[-1].subnets(
         new_prefix=min(_SMALLEST_SUBNET, max(24, blocks[0].prefixlen + len(names).bit_length()))
     )
     return tuple(

@@ -132,13 +132,22 @@ def fits(job: Job, pools: tuple[Pool, ...], path: str) -> Iterator[Finding]:
     nodes = [
         (pool, node) for pool in pools for node in pool.nodes if node.advertised or not job.gpus
     ]
-    if nodes and job.gpus and (job.request.cpu_m <= 0 or job.request.memory_mib <= 0):
+    used_up = [
+        resource
+        for resource, amount in (
+            ("cpu", job.request.cpu_m),
+            ("memory", job.request.memory_mib),
+            ("disk", job.request.disk_mib),
+        )
+        if job.gpus and not amount
+    ]
+    if nodes and used_up:
         yield Finding(
             rule="fits",
             path=path,
             message=(
-                "nothing is left for the job of a node of its pools "
-                f"({', '.join(job.pools)}), beside DaemonSets, reserve and side containers"
+                f"no {' and no '.join(used_up)} of a node of its pools ({', '.join(job.pools)}) is "
+                "left for the job, beside DaemonSets, reserve, images and side containers"
             ),
             remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
             reads=tuple(place for pool in pools for place in _reads(path, pool, *_AMOUNTS)),
@@ -152,13 +161,14 @@ _AMOUNTS = ("cpu", "memory", "disk")
 
 
 def _reads(path: str, pool: Pool, *keys: str) -> tuple[str, ...]:
-    """Places that decide whether a job fits a pool."""
+    """Places that decide whether a job fits a pool, as far as those keys of the lane go."""
     of_lane = ("pools", "gpus", "container_mode", "services", *keys)
+    of_disk = ("disk_gib", "boot_volume_gb", "instance_store") if "disk" in keys else ()
     of_pool = (
-        *("instance_types", "disk_gib", "instance_store"),
-        *("shape", "ocpus", "memory_gb", "boot_volume_gb"),
+        *("instance_types", "shape", "ocpus", "memory_gb"),
         *("cpu", "memory", "disk", "gpu", "gpus"),
         *("sharing", "reserve"),
+        *of_disk,
     )
     return (
         *(f"{path}.{field}" for field in of_lane),

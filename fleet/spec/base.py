@@ -46,8 +46,10 @@ class Model(BaseModel):
 
 _NAME = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = r"[A-Za-z][A-Za-z0-9_-]*"
-_TOKEN = re.compile(r"gl[a-z]{1,6}-|gh[a-z]_|github_pat_")
-"""How tokens of GitLab and GitHub begin."""
+_TOKEN = re.compile(
+    r"gl(pat|rt|rtr|dt|oas|cbt|ptt|ft|imt|agent|soat|ffct|wt)-|gh[a-z]_|github_pat_"
+)
+"""How tokens of GitLab and GitHub begin: https://docs.gitlab.com/security/tokens/#token-prefixes."""
 
 
 def _name(limit: int) -> AfterValidator:

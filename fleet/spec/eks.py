@@ -114,7 +114,7 @@ class Eks(Model):
                     ("network",),
                 )
         for name, pool in self.pools.items():
-            for zone in pool.zones or ():
+            for zone in (pool.zones or ()) if self.network.zone_names else ():
                 if zone not in self.network.zone_names:
                     yield Rule(
                         f"pools.{name}.zones",

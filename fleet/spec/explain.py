@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from difflib import get_close_matches
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -14,16 +15,11 @@ from fleet.findings import Finding, Path, dotted
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-_WHOLE_NUMBER = ("is not a whole number", "write digits without quotes")
 _WORDS = {
-    "int_type": _WHOLE_NUMBER,
-    "int_from_float": _WHOLE_NUMBER,
-    "int_parsing": _WHOLE_NUMBER,
-    "int_parsing_size": ("is too large a number", "use a smaller one"),
+    "int_type": ("is not a whole number", "write digits without quotes"),
     "bool_type": ("is not true or false", "write true or false, without quotes"),
     "dict_type": ("is not a map", "write key: value pairs under it"),
     "model_type": ("is not a map", "write key: value pairs under it, or {{}} for the defaults"),
-    "model_attributes_type": ("is not a map", "write key: value pairs under it, or {{}}"),
     "tuple_type": ("is not a list", "write it in brackets, like [a, b]"),
     "greater_than_equal": ("is below {ge}", "use {ge} or more"),
     "less_than_equal": ("is above {le}", "use {le} or less"),
@@ -37,7 +33,6 @@ _WORDS = {
     ),
     "literal_error": ("is not one of the choices", "use {expected}"),
     "json_invalid": ("is nested too deeply", "the keys of a stack file are at most ten deep"),
-    "missing": ("is missing", "add it"),
     "string_type": (
         "is not text",
         'write it in quotes, like "1.35" (unquoted, 1.30 arrives as the number 1.3)',
@@ -46,8 +41,13 @@ _WORDS = {
 _SECRET_IN_PLAIN = "private_key", "token", "api_token"
 
 
-def explain(root: type[BaseModel], problem: ErrorDetails, location: Path) -> Finding:
-    """One finding for one of pydantic's errors; never holds the value that was written."""
+def explain(
+    root: type[BaseModel], problem: ErrorDetails, location: Path, present: Collection[str] = ()
+) -> Finding:
+    """One finding for one of pydantic's errors; never holds the value that was written.
+
+    `present` are the keys that stand beside the one in question.
+    """
     kind, path = problem["type"], dotted(location)
     fields = fields_at(root, location[:-1])
     key = str(location[-1]) if location else ""
@@ -63,7 +63,10 @@ def explain(root: type[BaseModel], problem: ErrorDetails, location: Path) -> Fin
                 else f"remove it; the keys here are {', '.join(fields)}"
             ),
             # A key that is missing only because it was misspelt is not told as missing.
-            reads=(path, *(dotted((*location[:-1], name)) for name in meant)),
+            reads=(
+                path,
+                *(dotted((*location[:-1], name)) for name in meant if name not in present),
+            ),
         )
     message, remedy = _words(problem, key, fields)
     return Finding(rule=kind, path=path, message=message, remedy=remedy)
@@ -71,8 +74,8 @@ def explain(root: type[BaseModel], problem: ErrorDetails, location: Path) -> Fin
 
 def _words(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tuple[str, str]:
     kind = problem["type"]
-    if kind == "missing" and (field := fields.get(key)) is not None and field.description:
-        return "is missing", f"add {key}: {field.description}"
+    if kind == "missing":
+        return "is missing", f"add {key}: {fields[key].description}"
     if key in _SECRET_IN_PLAIN and kind.startswith("model"):
         return (
             "holds a value; a secret never stands in the stack file",
@@ -80,7 +83,7 @@ def _words(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tup
         )
     if kind == "value_error":
         message, _, remedy = problem["msg"].removeprefix("Value error, ").partition("; ")
-        return message, remedy or "correct it"
+        return message, remedy
     if kind == "string_pattern_mismatch" and (field := fields.get(key)) and field.examples:
         return "does not have the form that is wanted", f"write it like {field.examples[0]}"
     message, remedy = _WORDS.get(kind, ("cannot be used", "correct it"))
@@ -93,19 +96,12 @@ def fields_at(root: type[BaseModel], location: Path) -> dict[str, FieldInfo]:
     found: Any = root
     for part in location:
         model = _model(found)
-        if model is None:
-            found = _item(found)
-        elif part in model.model_fields:
-            found = model.model_fields[str(part)].annotation
-        else:
-            return {}
+        found = _item(found) if model is None else model.model_fields[str(part)].annotation
     model = _model(found)
     return dict(model.model_fields) if model is not None else {}
 
 
 def _arms(annotation: Any) -> tuple[Any, ...]:
-    if get_origin(annotation) is Annotated:
-        return _arms(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
         return get_args(annotation)
     return (annotation,)
@@ -120,8 +116,5 @@ def _model(annotation: Any) -> type[BaseModel] | None:
 
 def _item(annotation: Any) -> Any:
     """What a map or list holds."""
-    for arm in _arms(annotation):
-        arguments = get_args(arm)
-        if arguments:
-            return arguments[1] if get_origin(arm) is dict else arguments[0]
-    return None
+    container = next(arm for arm in _arms(annotation) if get_args(arm))
+    return get_args(container)[1 if get_origin(container) is dict else 0]

@@ -90,9 +90,13 @@ def _explained(error: ValidationError, data: Json) -> list[tuple[Finding, Path]]
     problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
     places = [existing(problem["loc"], data) for problem in problems]
     return [
-        (explain(Stack, problem, place), place)
+        (explain(Stack, problem, place, _keys(_value(data, place[:-1]))), place)
         for problem, place in zip(problems, places, strict=True)
     ]
+
+
+def _keys(holder: Json) -> Set[str]:
+    return holder.keys() if isinstance(holder, dict) else frozenset()
 
 
 def _mend(data: dict[str, Json], place: Path) -> None:

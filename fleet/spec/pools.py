@@ -46,6 +46,11 @@ def _node_label_key(value: str) -> str:
     prefix, _, name = value.rpartition("/")
     if not re.fullmatch(_LABEL_PART, name) or not re.fullmatch(_LABEL_PREFIX, prefix):
         raise ValueError("is not a key of a node label; write it like example.com/team")
+    if len(value) > _LABEL_LIMIT:
+        raise ValueError(
+            f"has more than {_LABEL_LIMIT} characters; shorten it, the autoscaler reads it from a "
+            "tag whose length AWS limits"
+        )
     return value
 
 
@@ -70,6 +75,7 @@ def _label_value(value: str) -> str:
 _LABEL_PART = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _LABEL_PREFIX = r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?"
 _OURS = ("gpu-runners", "nvidia.com")
+_LABEL_LIMIT = 128 - len("k8s.io/cluster-autoscaler/node-template/label/")
 _KEPT = (".kubernetes.io", ".k8s.io", ".amazonaws.com")
 
 InstanceTypeName = Annotated[
@@ -134,9 +140,9 @@ def mig_rules(sharing: Sharing | None, gpu: str, reads: tuple[str, ...]) -> Iter
 class Reserve(Model):
     """What a pool keeps free on each node for DaemonSets of your own."""
 
-    cpu: CpuOrNone = 0
-    memory: MemoryOrNone = 0
-    disk: MemoryOrNone = 0
+    cpu: CpuOrNone = Field(default=0, description="CPU on each node")
+    memory: MemoryOrNone = Field(default=0, description="memory on each node")
+    disk: MemoryOrNone = Field(default=0, description="ephemeral storage on each node")
 
 
 class EksPool(Model):

@@ -16,7 +16,7 @@ from google.protobuf import struct_pb2
 from rehearsal.standin.values import UNKNOWN, Properties, Unknown
 
 SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
-SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a wire signature
+SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"
 OUTPUT: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 RESOURCE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
 UNKNOWN_TEXT: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"

@@ -13,7 +13,7 @@ import pytest
 from components.runners.arc_controller import ArcController, ArcControllerArgs
 from components.runners.arc_lane import ArcLane, ArcLaneArgs
 from tests import fleets
-from tests.engine import Registered, deploy
+from tests.engine import Registered, deploy, remembered
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----"
 RELEASE = kubernetes.helm.v3.Release
@@ -21,6 +21,7 @@ NAMESPACE = kubernetes.core.v1.Namespace
 CRDS = kubernetes.yaml.v2.ConfigGroup
 
 
+@remembered
 def made(
     github: dict[str, Any] | None = None,
     lane: dict[str, Any] | None = None,

@@ -10,11 +10,12 @@ import pulumi_kubernetes as kubernetes
 
 from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
 from tests import fleets
-from tests.engine import Registered, deploy
+from tests.engine import Registered, deploy, remembered
 
 RELEASE = kubernetes.helm.v3.Release
 
 
+@remembered
 def made(*, known: bool = True) -> Registered:
     plan = fleets.cluster().autoscaler
 

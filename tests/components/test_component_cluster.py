@@ -15,7 +15,7 @@ from components.cluster import RunnerCluster, RunnerClusterArgs
 from components.platform import LiveSize
 from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
 from tests import fleets
-from tests.engine import Registered, Registration, deploy
+from tests.engine import Registered, Registration, deploy, remembered
 
 ADDON = aws.eks.Addon
 GROUP = aws.eks.NodeGroup
@@ -54,6 +54,7 @@ EVERYTHING: dict[str, Any] = {
 _SECRETS = ("githubAppKey", "gitlabApiToken", "a100")
 
 
+@remembered
 def made(
     changes: dict[str, Any] | None = None,
     *,

@@ -10,9 +10,10 @@ import pulumi_aws as aws
 from components.aws.addons import EksAddons, EksAddonsArgs
 from fleet.catalog.eks import ADDONS_AFTER_NODES
 from tests import fleets
-from tests.engine import Registered, deploy
+from tests.engine import Registered, deploy, remembered
 
 
+@remembered
 def made(*, known: bool = True) -> Registered:
     plan = fleets.cluster().platform
 

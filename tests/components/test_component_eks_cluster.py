@@ -12,9 +12,10 @@ import pytest
 from components.aws.cluster import EksCluster, EksClusterArgs
 from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
 from tests import fleets
-from tests.engine import Registered, deploy
+from tests.engine import Registered, deploy, remembered
 
 
+@remembered
 def made(*, known: bool = True, protect: bool = False, **eks: Any) -> Registered:
     plan = fleets.cluster({"eks": eks}).platform
 

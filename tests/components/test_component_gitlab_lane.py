@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pulumi
 import pulumi_aws as aws
 import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
@@ -12,7 +13,8 @@ import pytest
 from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
 from tests import fleets
 from tests.computed import GITLAB_TOKEN
-from tests.engine import UNKNOWN, Registered, deploy
+from tests.engine import Registered, deploy, remembered
+from tests.wire import UNKNOWN
 
 TOKEN = "glrt-somebody-made-this"
 RELEASE = kubernetes.helm.v3.Release
@@ -23,7 +25,8 @@ GIVEN: dict[str, Any] = {"runner": None, "token": {"secret": "t4Token"}}
 EXISTING: dict[str, Any] = {"runner": None, "existing_secret": "theirs"}
 
 
-def made(lane: dict[str, Any], *, known: bool = True) -> Registered:
+@remembered
+def made(lane: dict[str, Any], *, known: bool = True, token: str = TOKEN) -> Registered:
     plan = fleets.cluster({"gitlab": {"lanes": {"t4": lane}}}).gitlab
     assert plan is not None
     (one,) = plan.lanes
@@ -31,8 +34,8 @@ def made(lane: dict[str, Any], *, known: bool = True) -> Registered:
     def program() -> None:
         opts = fleets.providers()
         pool = aws.eks.Addon("pool", cluster_name="ci", addon_name="stands-for-a-pool")
-        token = TOKEN if one.token_secret is not None else None
-        GitLabLane("lane", GitLabLaneArgs(plan=one, token=token, after=[pool]), opts)
+        given = pulumi.Output.secret(token) if one.token_secret is not None else None
+        GitLabLane("lane", GitLabLaneArgs(plan=one, token=given, after=[pool]), opts)
 
     return deploy(program, known=known)
 
@@ -113,6 +116,25 @@ def test_the_manager_gets_the_name_of_the_secret_only(lane: dict[str, Any], know
     assert all("glrt-" not in text for _, text in release.values.texts())
     for secret in secrets:
         assert secret.urn in release.depends_on, "the manager reads it when it starts"
+
+
+def annotation(found: Registered) -> str | None:
+    values = found.one(RELEASE).inputs["values"]
+    return values.get("podAnnotations", {}).get("gpu-runners/token")
+
+
+def test_a_new_token_restarts_the_manager() -> None:
+    first, second = (made(GIVEN, token=f"{TOKEN}-{number}") for number in (1, 2))
+    assert annotation(first) != annotation(second), "the chart watches no Secret of ours"
+    for found in (first, second):
+        assert len(annotation(found) or "") == 12, "a token cannot be told from its annotation"
+        assert not found.one(RELEASE).values.secret_paths
+    assert annotation(made(EXISTING)) is None, "somebody else's token is not known here"
+
+
+def test_a_token_that_is_still_unknown_hides_only_its_annotation() -> None:
+    assert annotation(made(CREATED, known=False)) == UNKNOWN
+    assert len(annotation(made(CREATED)) or "") == 12
 
 
 def test_a_runner_is_created_for_no_token_that_exists(known: bool) -> None:

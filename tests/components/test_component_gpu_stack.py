@@ -13,7 +13,7 @@ from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
 from components.gpu.operator import GpuOperator, GpuOperatorArgs
 from fleet.plan.releases import Release
 from tests import fleets
-from tests.engine import Registered, deploy
+from tests.engine import Registered, deploy, remembered
 
 RELEASE = kubernetes.helm.v3.Release
 NAMESPACE = kubernetes.core.v1.Namespace
@@ -32,6 +32,7 @@ def planned(chart: str, **changes: Any) -> Release:
     return release
 
 
+@remembered
 def made(release: Release, *, known: bool = True) -> Registered:
     def program() -> None:
         opts = fleets.providers()

@@ -10,7 +10,8 @@ import pytest
 
 from components.helm import install, namespace
 from fleet.plan.releases import Release
-from tests.engine import Registration, deploy
+from tests.engine import Registration, deploy, remembered
+from tests.wire import UNKNOWN
 
 PLAIN = Release(
     name="thing",
@@ -22,6 +23,7 @@ PLAIN = Release(
 )
 
 
+@remembered
 def installed(release: Release, *, known: bool = True) -> Registration:
     def program() -> None:
         first = kubernetes.core.v1.Namespace("first")
@@ -35,6 +37,17 @@ def test_values_arrive_as_they_are(known: bool) -> None:
     assert values == PLAIN.values
     assert type(values["gpuCount"]) is int
     assert not installed(PLAIN, known=known).values.secret_paths, "one secret darkens every diff"
+
+
+def test_values_of_other_resources_are_added_to_those_of_the_plan(known: bool) -> None:
+    def program() -> None:
+        space = kubernetes.core.v1.Namespace("first")
+        wiring = {"madeBy": {"id": space.id}}
+        install("thing-release", PLAIN, pulumi.ResourceOptions(), after=[], wiring=wiring)
+
+    release = deploy(program, known=known).one(kubernetes.helm.v3.Release)
+    made_by = {"madeBy": {"id": "first-id" if known else UNKNOWN}}
+    assert release.inputs["values"] == {**PLAIN.values, **made_by}
 
 
 def test_the_callers_options_and_the_order_are_both_kept(known: bool) -> None:

@@ -11,11 +11,13 @@ import pytest
 from components.aws.network import Network, NetworkArgs
 from fleet.plan.network import NewNetwork
 from tests import fleets
-from tests.engine import UNKNOWN, Registered, Registration, deploy
+from tests.engine import Registered, Registration, deploy, remembered
+from tests.wire import UNKNOWN
 
 TAGS = {"environment": "test"}
 
 
+@remembered
 def made(*, known: bool, zones: str = "ab", nat: str = "one") -> Registered:
     names = [f"us-west-2{letter}" for letter in zones]
     network = {"cidr": "10.0.0.0/16", "zones": names, "nat": nat}
@@ -96,11 +98,14 @@ def test_each_subnet_has_its_own_side_of_the_routes() -> None:
     assert (public["gatewayId"], public["routeTableId"]) == ("net-internet-id", "net-public-id")
 
 
-def test_a_nat_gateway_waits_for_the_way_out(known: bool) -> None:
-    found = made(known=known)
+def test_a_nat_gateway_waits_until_its_subnet_has_a_way_out(known: bool) -> None:
+    found = made(known=known, nat="per-zone")
     way_out = found.one(aws.ec2.Route, "net-public-internet").urn
-    for one in (*found.find(aws.ec2.NatGateway), *found.find(aws.ec2.Eip)):
-        assert way_out in one.depends_on, "AWS refuses an address in a VPC without a gateway"
+    for zone in ("us-west-2a", "us-west-2b"):
+        association = found.one(aws.ec2.RouteTableAssociation, f"net-public-{zone}").urn
+        gateway = found.one(aws.ec2.NatGateway, f"net-nat-{zone}")
+        assert {way_out, association} <= gateway.depends_on, "EC2 does not try again"
+        assert way_out in found.one(aws.ec2.Eip, f"net-nat-{zone}").depends_on
 
 
 def test_image_layers_do_not_pass_the_nat_gateway() -> None:

@@ -14,7 +14,8 @@ from components.aws.pool import NodeGroup, NodeGroupArgs, desired_size
 from components.platform import LiveSize
 from fleet.plan.eks_pools import EksPool
 from tests import fleets
-from tests.engine import UNKNOWN, Registered, deploy
+from tests.engine import Registered, deploy, remembered
+from tests.wire import UNKNOWN
 
 TAGS = {"environment": "test"}
 GPU = {"instance_types": ["g4dn.xlarge"]}
@@ -27,6 +28,7 @@ BLOCK = {
 }
 
 
+@remembered
 def made(plan: EksPool, *, known: bool = True, live: LiveSize | None = None) -> Registered:
     def program() -> None:
         opts = fleets.providers()

@@ -12,7 +12,6 @@ import inspect
 import pkgutil
 import textwrap
 from collections.abc import Callable
-from functools import cache
 
 import pulumi
 import pulumi_aws as aws
@@ -27,6 +26,7 @@ from components.aws.network import Network, NetworkArgs
 from components.aws.pool import NodeGroup, NodeGroupArgs
 from components.cluster import RunnerCluster, RunnerClusterArgs
 from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
+from components.gpu.host_devices import HostDevices, HostDevicesArgs
 from components.gpu.operator import GpuOperator, GpuOperatorArgs
 from components.runners.arc_controller import ArcController, ArcControllerArgs
 from components.runners.arc_lane import ArcLane, ArcLaneArgs
@@ -35,7 +35,8 @@ from fleet.catalog.charts import CHARTS
 from fleet.plan.build import ClusterPlan
 from tests import fleets
 from tests.computed import GITLAB_TOKEN
-from tests.engine import Registered, Registration, deploy
+from tests.engine import Registered, Registration, deploy, remembered
+from tests.fleet.samples import every_key, loaded
 
 SECRET = "plain-text-of-a-secret"
 SUBNETS = {"us-west-2a": "subnet-a", "us-west-2b": "subnet-b"}
@@ -89,6 +90,17 @@ def _operator(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> Gpu
     return GpuOperator(name, GpuOperatorArgs(release=plan.gpu_stack.operator), opts)
 
 
+def _existing() -> ClusterPlan:
+    """A cluster that somebody else made, with host devices and with jobs that have rights."""
+    return next(one for one in loaded(every_key()).plan.clusters if one.name == "honey")
+
+
+def _host_devices(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> HostDevices:
+    devices = _existing().host_devices
+    assert devices is not None
+    return HostDevices(name, HostDevicesArgs(plan=devices), opts)
+
+
 def _arc_controller(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcController:
     assert plan.github is not None
     args = ArcControllerArgs(plan=plan.github.controller, private_key=SECRET)
@@ -98,6 +110,13 @@ def _arc_controller(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) 
 def _arc_lane(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcLane:
     assert plan.github is not None
     return ArcLane(name, ArcLaneArgs(plan=plan.github.lanes[0]), opts)
+
+
+def _arc_lane_with_rights(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcLane:
+    github = _existing().github
+    assert github is not None
+    (lane,) = (lane for lane in github.lanes if lane.access is not None)
+    return ArcLane(name, ArcLaneArgs(plan=lane), opts)
 
 
 def _gitlab_lane(index: int) -> Maker:
@@ -115,8 +134,13 @@ def _runner_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) 
         return kubernetes.Provider(called, kubeconfig=kubeconfig)
 
     secret = pulumi.Output.from_input(SECRET)
-    secrets = dict.fromkeys(("githubAppKey", "gitlabApiToken", "givenToken"), secret)
+    names = ("githubAppKey", "gitlabApiToken", "givenToken", "runnerToken")
+    secrets = dict.fromkeys(names, secret)
     return RunnerCluster(name, RunnerClusterArgs(plan=plan, connect=connect, secrets=secrets), opts)
+
+
+def _existing_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> RunnerCluster:
+    return _runner_cluster(name, _existing(), opts)
 
 
 MAKERS: dict[str, tuple[Component, Maker]] = {
@@ -127,12 +151,15 @@ MAKERS: dict[str, tuple[Component, Maker]] = {
     "ClusterAutoscaler": (ClusterAutoscaler, _autoscaler),
     "DevicePlugin": (DevicePlugin, _device_plugin),
     "GpuOperator": (GpuOperator, _operator),
+    "HostDevices": (HostDevices, _host_devices),
     "ArcController": (ArcController, _arc_controller),
     "ArcLane": (ArcLane, _arc_lane),
+    "ArcLane, with rights": (ArcLane, _arc_lane_with_rights),
     "GitLabLane, created": (GitLabLane, _gitlab_lane(0)),
     "GitLabLane, token given": (GitLabLane, _gitlab_lane(1)),
     "GitLabLane, existing": (GitLabLane, _gitlab_lane(2)),
     "RunnerCluster": (RunnerCluster, _runner_cluster),
+    "RunnerCluster, existing": (RunnerCluster, _existing_cluster),
 }
 
 _EFA = {"instance_types": ["p4d.24xlarge"], "max_size": 1, "efa": True, "zones": ["us-west-2a"]}
@@ -184,7 +211,7 @@ every_class = pytest.mark.parametrize(
 every_variant = pytest.mark.parametrize("variant", MAKERS)
 
 
-@cache
+@remembered
 def run(variant: str, *names: str, known: bool) -> Registered:
     """Register one instance for each name, under explicit providers; tests only look at it."""
     _, make = MAKERS[variant]
@@ -351,7 +378,8 @@ def test_no_secret_is_sent_in_the_clear(variant: str, known: bool) -> None:
             if any(needle in text for needle in needles):
                 seen += 1
                 assert values.is_secret(*path), f"{urn} {path} holds a secret in the clear"
-    expected = {"ArcController", "GitLabLane, token given", "RunnerCluster"}
+    expected = {"ArcController", "GitLabLane, token given"}
+    expected |= {"RunnerCluster", "RunnerCluster, existing"}
     if known:
         expected.add("GitLabLane, created")
     assert (seen > 0) == (variant in expected), "the secret went nowhere: nothing was proved"

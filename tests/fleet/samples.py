@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from pathlib import Path as File
 from typing import Any
 
 import pytest
 import yaml
 
-from fleet.findings import Finding, StackFileError
+from fleet.findings import Finding, Path, StackFileError
 from fleet.load import Fleet, load
+from fleet.plan.build import ClusterPlan
+from fleet.plan.nodes import Pool
 
-ROOT = Path(__file__).parents[2]
+ROOT = File(__file__).parents[2]
 SHIPPED = ("staging", "prod")
 GONE: Any = object()
 """As a change: remove the key."""
@@ -113,7 +115,9 @@ clusters:
       version: "1.34"
       network:
         vpc_id: vpc-0123456789abcdef0
-        subnet_ids: {eu-central-1a: subnet-0123456789abcdef0, eu-central-1b: subnet-0123456789abcdef1}
+        subnet_ids:
+          eu-central-1a: subnet-0123456789abcdef0
+          eu-central-1b: subnet-0123456789abcdef1
       pools:
         system: {instance_types: [m5.large], min_size: 1, max_size: 2}
         t4: {instance_types: [g5.xlarge], max_size: 3}
@@ -279,6 +283,18 @@ def changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     return data
 
 
+def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every place under the top of some data, with what stands there."""
+    if path:
+        yield path, value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from places(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from places(item, (*path, index))
+
+
 def loaded(data: object) -> Fleet:
     """Load a stack whose secrets are all there."""
     return load(data, source="Pulumi.test.yaml", has_secret=lambda _name: True)
@@ -295,3 +311,14 @@ def refused(data: object, *, has_secrets: bool = True) -> tuple[Finding, ...]:
 def told(data: object, *, has_secrets: bool = True) -> list[tuple[str, str, str]]:
     """Return path, message and remedy of each finding."""
     return [(one.path, one.message, one.remedy) for one in refused(data, has_secrets=has_secrets)]
+
+
+def cluster_of(changes: Mapping[str, Any] | None = None, name: str = "ci") -> ClusterPlan:
+    """Return the plan of one cluster of the stack that holds every key."""
+    plan = loaded(every_key(changes)).plan
+    return next(cluster for cluster in plan.clusters if cluster.name == name)
+
+
+def pool_of(changes: Mapping[str, Any] | None = None, name: str = "t4") -> Pool:
+    """Return the plan of one pool of cluster `ci`."""
+    return next(pool for pool in cluster_of(changes).pools if pool.name == name)

@@ -63,7 +63,7 @@ BUILDS = (
     'while [ "$1" != "-o" ]; do shift; done\n'
     'echo "go: downloading example.org/module v1.0.0" >&2\n'
     'echo "example.org/module/package" >&2\n'
-    "printf '#!/bin/sh\\necho v1.2.3\\n' > \"$2\"\n/bin/chmod 755 \"$2\""
+    'printf \'#!/bin/sh\\necho v1.2.3\\n\' > "$2"\n/bin/chmod 755 "$2"'
 )
 
 
@@ -157,9 +157,7 @@ def test_the_build_is_the_last_resort_and_is_kept(machine: Machine) -> None:
     assert machine.find().why == "kept from an earlier run"
 
 
-def test_a_long_build_tells_its_progress(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_build_tells_its_progress(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "PROGRESS_S", 0.0)
     machine.install_go(BUILDS)
     machine.find()
@@ -216,7 +214,7 @@ def test_a_module_without_a_version_is_refused(
 ) -> None:
     (tmp_path / "go.mod").write_text("module x\n")
     monkeypatch.setattr(cli, "MODULE", tmp_path)
-    with pytest.raises(Refused, match="requires no github.com/pulumi/pulumi/pkg/v3"):
+    with pytest.raises(Refused, match=r"requires no github\.com/pulumi/pulumi/pkg/v3"):
         cli.pinned_version()
 
 
@@ -229,9 +227,7 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, None], ids=["interrupted", "ended"])
-def test_no_child_outlives_its_program(
-    tmp_path: Path, ending: type[BaseException] | None
-) -> None:
+def test_no_child_outlives_its_program(tmp_path: Path, ending: type[BaseException] | None) -> None:
     wait = "/bin/sleep 60" if ending else "exit 3"
     parent = program(tmp_path / "parent", f"/bin/sleep 60 &\necho $!\n{wait}")
     pids: list[int] = []

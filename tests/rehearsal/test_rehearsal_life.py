@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import os
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,14 +15,24 @@ import pulumi
 import pytest
 from rich.console import Console
 
+from rehearsal.result import Result
 from rehearsal.standin.faults import EACH_ONCE, Fault
-from rehearsal.standin.kind import Call, Kind, Properties, Thing
+from rehearsal.standin.kind import Call, Kind, Properties, Refusal, Thing
 from rehearsal.standin.server import Package
 from rehearsal.standin.world import World
-from tests.rehearsal.conftest import Rehearse
-from tests.rehearsal.tiny_project import AWS, KUBERNETES, NodeGroup, Vpc, tiny_program
+from tests.rehearsal.tiny_project import (
+    AWS,
+    KUBERNETES,
+    NodeGroup,
+    Rehearse,
+    Vpc,
+    rehearse_in,
+    tiny_program,
+)
 
 pytestmark = pytest.mark.engine
+
+AMBIENT = ("AWS_ACCESS_KEY_ID", "KUBECONFIG", "GITLAB_TOKEN", "OCI_CLI_KEY", "PULUMI_ACCESS_TOKEN")
 
 
 def with_kind(kind: Kind) -> tuple[Package, Package]:
@@ -35,55 +47,137 @@ def resources(state: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
     return {resource["urn"].rpartition("::")[2]: resource for resource in found}
 
 
-def test_a_whole_life(rehearse_tiny: Rehearse, tmp_path: Path) -> None:
-    result = rehearse_tiny()
-    assert result.problems == ()
-    assert [(phase.title, phase.verdict) for phase in result.phases] == [
+@dataclass
+class Life:
+    """One rehearsal that goes well, and what was seen of it from several sides."""
+
+    folder: Path
+    said: io.StringIO = field(default_factory=io.StringIO)
+    environment: dict[str, str] = field(default_factory=dict)
+    arns_at_check: list[object] = field(default_factory=list)
+    result: Result = field(init=False)
+
+
+@pytest.fixture(scope="module")
+def life(tmp_path_factory: pytest.TempPathFactory) -> Life:
+    life = Life(tmp_path_factory.mktemp("life"))
+
+    class Watched(NodeGroup):
+        def check(self, call: Call, old: Properties | None) -> Properties:
+            life.arns_at_check.append(call.inputs["nodeRoleArn"])
+            return super().check(call, old)
+
+    def program() -> None:
+        life.environment.update(os.environ)
+        tiny_program()
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in AMBIENT:
+            patch.setenv(name, "ambient")
+        patch.setenv("ANYTHING_ELSE", "stays")
+        before = dict(os.environ)
+        life.result = rehearse_in(
+            life.folder,
+            program=program,
+            packages=with_kind(Watched()),
+            console=Console(file=life.said, width=80),
+        )
+        assert dict(os.environ) == before, "the environment is given back as it was"
+    return life
+
+
+def test_a_life_passes_in_five_phases(life: Life) -> None:
+    assert life.result.problems == ()
+    assert [(phase.title, phase.verdict) for phase in life.result.phases] == [
         ("preview", "7 create"),
         ("up", "7 create"),
         ("preview again", "no changes, 7 same"),
         ("destroy while protected", "refused, 1 protected"),
         ("destroy", "2 delete"),
     ]
-    assert len(result.world) == 0
-    out = tmp_path / "out"
-    assert sorted(path.name for path in out.iterdir()) == [
+    assert len(life.result.world) == 0
+
+
+def test_a_life_leaves_its_four_files(life: Life) -> None:
+    out = life.folder / "out"
+    assert {path.name for path in out.iterdir()} == {
         "engine.log",
         "preview.json",
         "report.md",
         "state.json",
-    ]
+    }
     steps = json.loads((out / "preview.json").read_text())["steps"]
     assert {step["op"] for step in steps} == {"create"}
-    assert "# Rehearsal of Pulumi.tiny.yaml: passed" in (out / "report.md").read_text()
-    assert "| `aws:ec2/vpc:Vpc` | 1 |" in (out / "report.md").read_text()
+    assert json.loads((out / "state.json").read_text()) == life.result.state
+    report = (out / "report.md").read_text()
+    assert "# Rehearsal of Pulumi.tiny.yaml: passed" in report
+    assert "| `aws:ec2/vpc:Vpc` | 1 |" in report
+    log = (out / "engine.log").read_text()
+    assert "== preview: 7 create" in log
+    assert "create aws:ec2/vpc:Vpc network" in log
+    assert "because it is protected" in log
 
 
-def test_unknowns_reach_the_preview_and_values_the_state(rehearse_tiny: Rehearse) -> None:
-    seen: list[tuple[bool, object]] = []
-
-    class Watched(NodeGroup):
-        def check(self, call: Call, old: Properties | None) -> Properties:
-            seen.append((call.inputs["clusterName"] is not None, call.inputs["nodeRoleArn"]))
-            return super().check(call, old)
-
-    result = rehearse_tiny(packages=with_kind(Watched()))
-    assert repr(seen[0][1]) == "UNKNOWN"
-    assert str(seen[-1][1]).startswith("arn:aws:ec2")
-    pool = resources(result.state)["pool"]
+def test_the_preview_has_unknowns_and_up_has_values(life: Life) -> None:
+    assert repr(life.arns_at_check[0]) == "UNKNOWN"
+    assert str(life.arns_at_check[-1]).startswith("arn:aws:ec2")
+    pool = resources(life.result.state)["pool"]
     assert pool["outputs"]["status"] == "ACTIVE"
     assert pool["inputs"]["nodeGroupName"].startswith("pool-")
 
 
-def test_secrets_stay_encrypted_in_the_state(rehearse_tiny: Rehearse, tmp_path: Path) -> None:
-    result = rehearse_tiny()
-    (placeholder,) = result.placeholders.values()
-    assert list(result.placeholders) == ["gpu-runners:token"]
-    secret = resources(result.state)["one-secret"]
+def test_secrets_stay_encrypted_wherever_they_go(life: Life) -> None:
+    (placeholder,) = life.result.placeholders.values()
+    assert list(life.result.placeholders) == ["gpu-runners:token"]
+    secret = resources(life.result.state)["one-secret"]
     assert "ciphertext" in secret["inputs"]["stringData"]
     assert "ciphertext" in secret["outputs"]["stringData"]
-    for file in (tmp_path / "out").iterdir():
+    for file in (life.folder / "out").iterdir():
         assert placeholder not in file.read_text()
+
+
+def test_ambient_credentials_are_hidden_and_nothing_else_is(life: Life) -> None:
+    assert not set(AMBIENT) & life.environment.keys()
+    assert life.environment["ANYTHING_ELSE"] == "stays"
+
+
+def test_the_stack_file_is_not_written(life: Life) -> None:
+    text = (life.folder / "Pulumi.tiny.yaml").read_text()
+    assert "placeholder" not in text
+    assert "encryptionsalt" not in text
+
+
+def test_the_scratch_folder_is_removed(
+    rehearse_tiny: Rehearse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    during: list[str] = []
+
+    def program() -> None:
+        during.extend(path.name for folder in scratch.iterdir() for path in folder.iterdir())
+        raise ValueError
+
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    rehearse_tiny(program=program)
+    assert {"Pulumi.yaml", "Pulumi.tiny.yaml", "state", "home"} <= set(during)
+    assert list(scratch.iterdir()) == []
+
+
+def test_the_progress_is_one_line_for_each_phase(life: Life) -> None:
+    lines = life.said.getvalue().splitlines()
+    assert lines[0].startswith("rehearsing ")
+    assert lines[1].startswith("  pulumi 3.")
+    assert [line.split("  ")[1] for line in lines[2:7]] == [
+        "preview",
+        "up",
+        "preview again",
+        "destroy while protected",
+        "destroy",
+    ]
+    assert all(line.endswith(" s") for line in lines[2:7])
+    assert lines[7].startswith("rehearsal of tiny passed: nothing is left")
+    assert len(lines) == 8
 
 
 def test_a_leaked_secret_fails_the_rehearsal_and_names_the_places(
@@ -97,48 +191,34 @@ def test_a_leaked_secret_fails_the_rehearsal_and_names_the_places(
     assert places == {"preview.json", "state.json", "the engine's own state"}
 
 
-def test_the_working_tree_and_the_environment_stay_as_they_were(
-    rehearse_tiny: Rehearse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: dict[str, str] = {}
-
-    def program() -> None:
-        seen.update(os.environ)
-        tiny_program()
-
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "ambient")
-    monkeypatch.setenv("KUBECONFIG", "/ambient")
-    monkeypatch.setenv("GITLAB_TOKEN", "ambient")
-    monkeypatch.setenv("PULUMI_ACCESS_TOKEN", "ambient")
-    monkeypatch.setenv("ANYTHING_ELSE", "stays")
-    before = dict(os.environ)
-    scratch = set(Path(tempfile.gettempdir()).glob("gpu-runners-rehearsal-*"))
-    result = rehearse_tiny(program=program)
-    assert result.ok
-    assert "ambient" not in seen.values()
-    assert "/ambient" not in seen.values()
-    assert seen["ANYTHING_ELSE"] == "stays"
-    assert dict(os.environ) == before
-    assert set(Path(tempfile.gettempdir()).glob("gpu-runners-rehearsal-*")) <= scratch
-    assert (tmp_path / "Pulumi.tiny.yaml").read_text().count("placeholder") == 0
-
-
-def test_a_failed_create_leaves_the_right_state_and_the_next_up_converges(
+def test_after_a_failure_the_next_command_goes_on_from_the_right_state(
     rehearse_tiny: Rehearse,
 ) -> None:
-    result = rehearse_tiny(faults=[Fault(name="two-secret", steps=("create",))])
-    assert result.problems == ()
+    result = rehearse_tiny(
+        faults=[
+            Fault(name="two-secret", steps=("create",)),
+            Fault(name="pool", steps=("delete",)),
+            Fault(name="pol"),
+        ]
+    )
+    (problem,) = result.problems
+    assert "a resource named 'pol' came up" in problem, "a mistyped name must not pass for a test"
     assert not result.phase("up").ok
-    second = result.phase("up, attempt 2")
-    assert [change.name for change in second.differences] == ["two-secret"]
-    assert [e.name for e in result.world.journal if e.action == "created"].count("network") == 1
+    again = {change.name for change in result.phase("up, attempt 2").differences}
+    assert "two-secret" in again
+    assert not again & {"network", "pool"}, "what was made before the failure is in the state"
+    made = [event.name for event in result.world.journal if event.action == "created"]
+    assert sorted(made) == ["network", "one-secret", "pool", "two-secret"]
+    assert not result.phase("destroy while protected").ok
+    assert result.phase("destroy while protected, attempt 2").counts["delete"] > 0
+    assert len(result.world) == 0
 
 
-def test_each_resource_may_fail_once(rehearse_tiny: Rehearse) -> None:
+def test_every_resource_may_fail_once(rehearse_tiny: Rehearse) -> None:
     result = rehearse_tiny(faults=[EACH_ONCE], continue_on_error=True)
     assert result.problems == ()
-    refused = [event for event in result.world.journal if event.action == "refused"]
-    assert sorted(event.name for event in refused) == [
+    injected = [event for event in result.world.journal if "injected" in event.detail]
+    assert sorted(event.name for event in injected) == [
         "network",
         "one-secret",
         "pool",
@@ -146,36 +226,25 @@ def test_each_resource_may_fail_once(rehearse_tiny: Rehearse) -> None:
     ]
 
 
-def test_a_failed_delete_is_tried_again(rehearse_tiny: Rehearse) -> None:
-    result = rehearse_tiny(faults=[Fault(name="pool", steps=("delete",))])
-    assert result.problems == ()
-    assert "destroy while protected, attempt 2" in [phase.title for phase in result.phases]
-    assert len(result.world) == 0
-
-
-def test_a_failure_of_a_resource_that_is_not_there_is_a_problem(rehearse_tiny: Rehearse) -> None:
-    (problem,) = rehearse_tiny(faults=[Fault(name="pol")]).problems
-    assert "named 'pol' came up" in problem
-
-
 def test_a_change_of_stack_is_previewed_and_carried_out(rehearse_tiny: Rehearse) -> None:
-    result = rehearse_tiny(then="    tags: {team: ml}\n")
+    result = rehearse_tiny(then="    tags: {team: ml}\n    disk: 50\n")
     assert result.problems == ()
-    assert [phase.title for phase in result.phases][:3] == [
-        "up Pulumi.tiny.yaml",
-        "preview",
-        "up",
-    ]
-    (change,) = result.phase("preview").differences
-    assert (change.operation, change.name, change.paths) == ("update", "network", ("tags.team",))
+    assert [phase.title for phase in result.phases][:3] == ["up Pulumi.tiny.yaml", "preview", "up"]
+    changes = {str(change) for change in result.phase("preview").differences}
+    assert {change for change in changes if "aws:" in change} == {
+        "update aws:ec2/vpc:Vpc network: tags.team",
+        "update aws:eks/nodeGroup:NodeGroup pool: diskSize",
+    }
+    (warning,) = result.warnings
+    assert warning.startswith("aws:eks/nodeGroup:NodeGroup pool: diskSize: may replace")
+    assert warning in (result.folder / "report.md").read_text()
 
 
 def test_a_replacement_makes_the_new_resource_first(rehearse_tiny: Rehearse) -> None:
     def program() -> None:
-        stack = pulumi.Config("gpu-runners").require_object("stack")
         import pulumi_aws as aws
 
-        pulumi.ResourceOptions()
+        stack = pulumi.Config("gpu-runners").require_object("stack")
         provider = aws.Provider("aws", region="us-west-2")
         aws.eks.NodeGroup(
             "pool",
@@ -194,53 +263,39 @@ def test_a_replacement_makes_the_new_resource_first(rehearse_tiny: Rehearse) -> 
     assert actions[:3] == [("created", "pool"), ("created", "pool"), ("deleted", "pool")]
 
 
-def test_a_change_without_a_source_is_warned_of(rehearse_tiny: Rehearse) -> None:
-    result = rehearse_tiny(then="    disk: 50\n")
-    assert result.problems == ()
-    (warning,) = result.warnings
-    assert warning.startswith("aws:eks/nodeGroup:NodeGroup pool: diskSize: may replace")
-    assert warning in (result.folder / "report.md").read_text()
+def test_unrest_and_what_is_left_are_problems(rehearse_tiny: Rehearse) -> None:
+    class Careless(Vpc):
+        """Tags itself anew at each look, and leaves a security group behind."""
 
-
-def test_a_program_that_never_rests_is_caught(rehearse_tiny: Rehearse) -> None:
-    class Restless(Vpc):
         def check(self, call: Call, old: Properties | None) -> Properties:
-            tags = {"made": str(call.life)}
-            return {**super().check(call, old), "tags": tags}
+            return {**super().check(call, old), "tags": {"made": str(call.life)}}
 
-    (problem,) = rehearse_tiny(packages=with_kind(Restless())).problems
-    assert problem == (
-        "not at rest: after up, preview still wants to update aws:ec2/vpc:Vpc network: tags.made"
+        def create(self, call: Call, world: World) -> tuple[str, Properties]:
+            vpc, outputs = super().create(call, world)
+            group = Thing(
+                urn="",
+                type="aws:ec2/securityGroup:SecurityGroup",
+                name="default",
+                id="sg-1",
+                scope=call.scope,
+                inputs={},
+                outputs={},
+            )
+            world.add(group)
+            return vpc, outputs
+
+    assert rehearse_tiny(packages=with_kind(Careless())).problems == (
+        "not at rest: after up, preview still wants to update aws:ec2/vpc:Vpc network: tags.made",
+        "left after destroy: aws:ec2/securityGroup:SecurityGroup default (sg-1)",
     )
 
 
-def test_what_is_left_in_a_cloud_is_named(rehearse_tiny: Rehearse) -> None:
-    class Littering(Vpc):
-        def create(self, call: Call, world: World) -> tuple[str, Properties]:
-            id, outputs = super().create(call, world)
-            empty: Properties = {}
-            world.add(
-                Thing(
-                    urn="",
-                    type="aws:ec2/securityGroup:SecurityGroup",
-                    name="default",
-                    id="sg-1",
-                    scope=call.scope,
-                    inputs=empty,
-                    outputs=empty,
-                )
-            )
-            return id, outputs
-
-    (problem,) = rehearse_tiny(packages=with_kind(Littering())).problems
-    assert problem == "left after destroy: aws:ec2/securityGroup:SecurityGroup default (sg-1)"
-
-
-def test_a_wrong_property_is_refused_before_anything_is_made(rehearse_tiny: Rehearse) -> None:
-    class Small(Vpc):
+def test_what_a_check_refuses_is_never_made(rehearse_tiny: Rehearse) -> None:
+    class Subnet(Vpc):
         token: ClassVar[str] = "aws:ec2/subnet:Subnet"
 
-    result = rehearse_tiny(packages=(dataclasses.replace(AWS, kinds=(Small(),)), KUBERNETES))
+    packages = (dataclasses.replace(AWS, kinds=(Subnet(),)), KUBERNETES)
+    result = rehearse_tiny(packages=packages)
     (problem,) = result.problems
     assert problem.startswith("refused: ")
     assert "the rehearsal does not know aws:ec2/vpc:Vpc; add a Kind" in problem
@@ -256,13 +311,11 @@ def test_an_exception_of_the_program_is_its_message_once(rehearse_tiny: Rehearse
 
 
 def test_a_refusal_of_the_cloud_names_resource_rule_and_remedy(rehearse_tiny: Rehearse) -> None:
-    class Used(NodeGroup):
+    class Refused(NodeGroup):
         def create(self, call: Call, world: World) -> tuple[str, Properties]:
-            from rehearsal.standin.kind import Refusal
-
             raise Refusal("the role does not exist yet: create it first")
 
-    result = rehearse_tiny(packages=with_kind(Used()))
+    result = rehearse_tiny(packages=with_kind(Refused()))
     assert result.problems == (
         "refused: aws:eks/nodeGroup:NodeGroup pool: the role does not exist yet: create it first",
     )
@@ -277,20 +330,3 @@ def test_a_defect_of_a_stand_in_is_not_blamed_on_the_program(rehearse_tiny: Rehe
 
     result = rehearse_tiny(packages=with_kind(Broken()))
     assert "a stand-in has a defect: ZeroDivisionError: a slip" in result.problems
-
-
-def test_the_progress_is_one_line_for_each_phase(rehearse_tiny: Rehearse) -> None:
-    console = Console(record=True, quiet=False, file=open(os.devnull, "w"), width=80)
-    rehearse_tiny(console=console)
-    lines = console.export_text().splitlines()
-    assert lines[0].startswith("rehearsing ")
-    assert lines[1].startswith("  pulumi 3.")
-    assert [line.split("  ")[1] for line in lines[2:7]] == [
-        "preview",
-        "up",
-        "preview again",
-        "destroy while protected",
-        "destroy",
-    ]
-    assert lines[7].startswith("rehearsal of tiny passed: nothing is left")
-    assert len(lines) == 8

@@ -14,10 +14,6 @@ from rehearsal.standin.faults import Fault
 from rehearsal.workspace import ROOT
 
 
-class Recorded(Exception):
-    """Ends the command line where the rehearsal would begin."""
-
-
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     seen: dict[str, Any] = {}

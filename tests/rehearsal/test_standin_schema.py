@@ -103,6 +103,4 @@ def test_helm_values_are_the_charts_own_business() -> None:
     ["aws:eks/nodeGroup:NodeGroups", "aws:eks/pool:Pool", "no-such-package:index/x:X"],
 )
 def test_a_type_that_the_sdk_does_not_have_is_a_problem(token: str) -> None:
-    assert schema.problems(token, {}) == [
-        ("", f"the installed SDK has no resource type {token!r}")
-    ]
+    assert schema.problems(token, {}) == [("", f"the installed SDK has no resource type {token!r}")]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pulumi
 
+from rehearsal.life import rehearse
+from rehearsal.result import Result
+from rehearsal.standin.faults import Fault
 from rehearsal.standin.kind import UNKNOWN, Call, Kind, Properties, Refusal, Thing
 from rehearsal.standin.server import Package
 from rehearsal.standin.world import World
@@ -116,3 +120,33 @@ def tiny_program() -> None:
             opts=pulumi.ResourceOptions(provider=provider),
         )
     pulumi.export("arn", pool.arn)
+
+
+Rehearse = Callable[..., Result]
+
+
+def rehearse_in(
+    folder: Path,
+    change: str = "",
+    *,
+    then: str | None = None,
+    faults: Sequence[Fault] = (),
+    program: Callable[[], None] = tiny_program,
+    packages: Sequence[Package] = (AWS, KUBERNETES),
+    **more: Any,
+) -> Result:
+    """Rehearses the small program; `change` is appended to its stack file, `then` to a second."""
+    first, second = folder / "Pulumi.tiny.yaml", folder / "then.yaml"
+    first.write_text(TINY + change)
+    if then is not None:
+        second.write_text(TINY + then)
+    return rehearse(
+        first,
+        to=None if then is None else second,
+        faults=faults,
+        folder=folder / "out",
+        check=lambda file: "",
+        program=program,
+        packages=packages,
+        **more,
+    )

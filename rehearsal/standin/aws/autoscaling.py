@@ -104,7 +104,7 @@ class Tag(AwsKind):
 class GetGroups(Lookup):
     """The data source aws_autoscaling_groups, which the SDK calls get_ami_ids."""
 
-    token = "aws:autoscaling/getAmiIds:getAmiIds"  # noqa: S105
+    token = "aws:autoscaling/getAmiIds:getAmiIds"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
         """Names and ARNs of the groups that pass every filter; none is no error."""
@@ -128,7 +128,7 @@ class GetGroups(Lookup):
 class GetGroup(Lookup):
     """One group with its live size."""
 
-    token = "aws:autoscaling/getGroup:getGroup"  # noqa: S105
+    token = "aws:autoscaling/getGroup:getGroup"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
         """The group's state. Raises `Refusal` where there is none of that name."""

@@ -33,7 +33,7 @@ _BOTTLEROCKET: Final = re.compile(
 class GetParameter(Lookup):
     """A public parameter of EKS's AMIs."""
 
-    token = "aws:ssm/getParameter:getParameter"  # noqa: S105
+    token = "aws:ssm/getParameter:getParameter"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
         """The parameter. Raises `Refusal` for one that EKS does not publish."""
@@ -56,7 +56,7 @@ class GetParameter(Lookup):
 class GetCallerIdentity(Lookup):
     """Who calls."""
 
-    token = "aws:index/getCallerIdentity:getCallerIdentity"  # noqa: S105
+    token = "aws:index/getCallerIdentity:getCallerIdentity"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
         """A role that exists nowhere."""
@@ -72,7 +72,7 @@ class GetCallerIdentity(Lookup):
 class GetPartition(Lookup):
     """Which AWS."""
 
-    token = "aws:index/getPartition:getPartition"  # noqa: S105
+    token = "aws:index/getPartition:getPartition"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
         """The commercial one."""
@@ -87,7 +87,7 @@ class GetPartition(Lookup):
 class GetAvailabilityZones(Lookup):
     """The zones of a region."""
 
-    token = "aws:index/getAvailabilityZones:getAvailabilityZones"  # noqa: S105
+    token = "aws:index/getAvailabilityZones:getAvailabilityZones"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
         """Plain zones; filters that ask for those only change nothing."""
@@ -109,7 +109,7 @@ class GetAvailabilityZones(Lookup):
 class GetCluster(Lookup):
     """A cluster of the stack by name."""
 
-    token = "aws:eks/getCluster:getCluster"  # noqa: S105
+    token = "aws:eks/getCluster:getCluster"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
         """What the cluster says; the provider's plural names for single blocks."""

@@ -253,13 +253,13 @@ class _BucketSetting(AwsKind):
 class BucketPublicAccessBlock(_BucketSetting):
     """What keeps a bucket from the public."""
 
-    token = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"  # noqa: S105
+    token = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
 
 
 class BucketLifecycleConfiguration(_BucketSetting):
     """When objects go."""
 
-    token = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"  # noqa: S105
+    token = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
         """Each rule's status and id."""
@@ -275,7 +275,7 @@ class BucketLifecycleConfiguration(_BucketSetting):
 class BucketServerSideEncryptionConfiguration(_BucketSetting):
     """How objects are encrypted."""
 
-    token = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"  # noqa: S105
+    token = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
         """Each rule's algorithm."""

@@ -6,7 +6,6 @@ One slip is one finding, at the place of the slip: never a second one that only 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,21 +13,9 @@ import pytest
 from fleet.findings import Path, dotted
 from fleet.spec.explain import fields_at
 from fleet.spec.stack import Stack
-from tests.fleet.samples import every_key, refused
+from tests.fleet.samples import every_key, places, refused
 
 VALID = every_key()
-
-
-def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every place under the top, with what stands there."""
-    if path:
-        yield path, value
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from places(item, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from places(item, (*path, index))
 
 
 PLACES = dict(places(VALID))

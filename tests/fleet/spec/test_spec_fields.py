@@ -1,4 +1,4 @@
-"""What a single value may be: each constraint broken once, told once, with what to write instead."""
+"""What a single value may be: each limit broken once, told once, with a remedy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     (f"{T4}.max_size", 1.5, "is not a whole number", "write digits"),
     (f"{T4}.capacity_type", "spot", "is not one of the choices", "'SPOT'"),
     ("clusters.ci.eks.pools.a100.capacity_reservation_id", "cr-x", FORM, "cr-0123456789abcdef0"),
-    (f"{T4}.ami_type", "AL2_x86_64_GPU", "an AMI type that EKS has dropped", "AL2023_x86_64_NVIDIA"),
+    (f"{T4}.ami_type", "AL2_x86_64_GPU", "that EKS has dropped", "AL2023_x86_64_NVIDIA"),
     (f"{T4}.ami_type", "AL2023_X86_64_NVIDIA", "is not an AMI type", "use AL2023_x86_64_STANDARD"),
     (f"{T4}.ami_type", "BOTTLEROCKET_x86_64_NVIDIA", "does not run", "AL2023_x86_64_NVIDIA"),
     (f"{T4}.ami_type", "AL2023_ARM_64_NVIDIA", "does not run", "AL2023_x86_64_NVIDIA"),
@@ -76,6 +76,8 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     (f"{T4}.labels", {"nvidia.com/gpu.present": "x"}, "has a prefix", "use one of your own"),
     (f"{T4}.labels", {"node.kubernetes.io/x": "x"}, "has a prefix", "use one of your own"),
     (f"{T4}.labels", {"eks.amazonaws.com/x": "x"}, "has a prefix", "use one of your own"),
+    (f"{T4}.labels", {f"example.com/{'t' * 59}/{'n' * 12}": "x"}, "is not a key of", "team"),
+    (f"{T4}.labels", {f"{'t' * 30}.example.com/{'n' * 42}": "x"}, "more than 82", "shorten"),
     (f"{T4}.labels", {"team": "a b"}, "is not a value of a node label", "up to 63"),
     # the GPU stack
     ("clusters.ci.gpu_stack.advertiser", "both", "is not one of", "'device_plugin', 'operator' or 'provider'"),
@@ -135,7 +137,11 @@ SLIPS: list[tuple[str, Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "message", "remedy"), SLIPS, ids=lambda part: str(part)[:40])
+@pytest.mark.parametrize(
+    ("path", "value", "message", "remedy"),
+    SLIPS,
+    ids=[f"{path} {str(value)[:30]}" for path, value, _, _ in SLIPS],
+)
 def test_one_slip_is_told_once_with_its_place_and_what_to_write_instead(
     path: str, value: Any, message: str, remedy: str
 ) -> None:
@@ -170,7 +176,7 @@ def test_a_name_may_not_be_longer_than_what_is_made_of_it_allows(place: str, lim
         loaded(every_key({f"{place}.{'n' * limit}": entry}))
 
 
-@pytest.mark.parametrize("name", ["T4", "4t", "-t4", "t4-", "t_4", "t.4"[:1] + " 4", "täst"])
+@pytest.mark.parametrize("name", ["T4", "4t", "-t4", "t4-", "t_4", "t 4", "täst"])
 def test_a_name_is_what_kubernetes_and_aws_take(name: str) -> None:
     pool = {"instance_types": ["g4dn.xlarge"], "max_size": 1}
     ((path, message, remedy),) = told(every_key({f"clusters.ci.eks.pools.{name}": pool}))

@@ -1,0 +1,252 @@
+"""Fair shares: as many jobs as a node has places always fit, and leave nothing over worth a job."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from fleet.catalog.ec2 import INSTANCE_TYPES
+from fleet.plan.nodes import Pool, eks_pool
+from fleet.plan.shares import IMAGES_MIB, NOTHING, fair_share, fits, job
+from fleet.spec.eks import Eks
+from fleet.spec.gpu_stack import GpuOperator, GpuStack
+from fleet.spec.lanes import GitHubLane
+from fleet.units import Resources
+from tests.fleet.samples import cluster_of, every_key, told
+
+GPU_TYPES = [name for name, kind in INSTANCE_TYPES.items() if kind.gpus]
+CPU_STEP_M, MIB_STEP, DISK_STEP_MIB = 10, 16, 1024
+PATH = "clusters.ci.github.lanes.gpu"
+
+
+def pool(name: str = "gpu", **spec: Any) -> Pool:
+    eks = Eks.model_validate_json(
+        json.dumps(
+            {
+                "region": "us-west-2",
+                "version": "1.35",
+                "network": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]},
+                "pools": {name: {"max_size": 1, **spec}},
+            }
+        )
+    )
+    return eks_pool("ci", eks, GpuStack(operator=GpuOperator()), name)
+
+
+def lane(**spec: Any) -> GitHubLane:
+    given = {"pools": ["gpu"], "max_runners": 1, **spec}
+    return GitHubLane.model_validate_json(json.dumps(given))
+
+
+def of_gpu_type(kind: str = "g4dn.xlarge", **spec: Any) -> Pool:
+    return pool(instance_types=[kind], **spec)
+
+
+amounts = st.builds(
+    Resources,
+    cpu_m=st.integers(0, 500),
+    memory_mib=st.integers(0, 1024),
+    disk_mib=st.integers(0, 2048),
+)
+
+
+@st.composite
+def nodes_and_gpus(draw: st.DrawFn) -> tuple[Pool, int]:
+    """A GPU pool, and a number of GPUs that its nodes have."""
+    slices = draw(st.integers(1, 6))
+    reserve = draw(amounts)
+    made = of_gpu_type(
+        draw(st.sampled_from(GPU_TYPES)),
+        disk_gib=draw(st.integers(200, 2000)),
+        instance_store=draw(st.sampled_from(["raid0", "unused"])),
+        reserve={
+            "cpu": f"{reserve.cpu_m}m" if reserve.cpu_m else 0,
+            "memory": f"{reserve.memory_mib}Mi" if reserve.memory_mib else 0,
+            "disk": f"{reserve.disk_mib}Mi" if reserve.disk_mib else 0,
+        },
+        **({"sharing": {"time_slicing": slices}} if slices > 1 else {}),
+    )
+    return made, draw(st.integers(1, made.advertised))
+
+
+@given(case=nodes_and_gpus(), sides=amounts)
+def test_a_node_full_of_fair_shares_fits(case: tuple[Pool, int], sides: Resources) -> None:
+    made, gpus = case
+    share = fair_share((made,), gpus, sides)
+    assume(share.cpu_m and share.memory_mib and share.disk_mib)
+    jobs = made.advertised // gpus
+    taken = (share + sides).scaled(jobs) + Resources(cpu_m=0, memory_mib=0, disk_mib=0)
+    free = made.free()
+    assert taken.fits_in(free)
+    assert taken.disk_mib <= free.disk_mib - IMAGES_MIB * jobs * gpus // made.advertised
+
+
+@given(case=nodes_and_gpus(), sides=amounts)
+def test_a_fair_share_strands_less_than_one_step_of_rounding(
+    case: tuple[Pool, int], sides: Resources
+) -> None:
+    made, gpus = case
+    share = fair_share((made,), gpus, sides)
+    assume(share.cpu_m and share.memory_mib and share.disk_mib)
+    taken, free = share + sides, made.free()
+    part = gpus / made.advertised
+    assert 0 <= free.cpu_m * part - taken.cpu_m < CPU_STEP_M + 1
+    assert 0 <= free.memory_mib * part - taken.memory_mib < MIB_STEP + 1
+    assert 0 <= (free.disk_mib - IMAGES_MIB) * part - taken.disk_mib < DISK_STEP_MIB + 1
+
+
+@given(case=nodes_and_gpus(), sides=amounts)
+def test_a_lane_that_says_only_gpus_fits_or_is_told_that_nothing_is_left(
+    case: tuple[Pool, int], sides: Resources
+) -> None:
+    made, gpus = case
+    sized = job(lane(gpus=gpus), (made,), sides)
+    findings = [one for one in fits(sized, (made,), PATH) if one.rule == "fits"]
+    if sized.request.cpu_m and sized.request.memory_mib and sized.request.disk_mib:
+        assert findings == []
+    else:
+        assert findings
+
+
+@given(kinds=st.lists(st.sampled_from(GPU_TYPES), min_size=2, max_size=4))
+def test_a_share_of_several_pools_is_that_of_the_smallest(kinds: list[str]) -> None:
+    pools = tuple(of_gpu_type(kind) for kind in kinds)
+    share = fair_share(pools, 1, NOTHING)
+    each = [fair_share((one,), 1, NOTHING) for one in pools]
+    assert share == Resources(
+        cpu_m=min(one.cpu_m for one in each),
+        memory_mib=min(one.memory_mib for one in each),
+        disk_mib=min(one.disk_mib for one in each),
+    )
+
+
+def test_time_slices_divide_a_node_further() -> None:
+    whole = fair_share((of_gpu_type(),), 1, NOTHING)
+    half = fair_share((of_gpu_type(sharing={"time_slicing": 2}),), 1, NOTHING)
+    assert 0 <= whole.cpu_m - 2 * half.cpu_m < 2 * CPU_STEP_M
+    assert 0 <= whole.memory_mib - 2 * half.memory_mib < 2 * MIB_STEP
+
+
+def test_a_share_is_never_less_than_nothing() -> None:
+    share = fair_share((of_gpu_type(),), 1, Resources(cpu_m=10**6, memory_mib=10**6))
+    assert (share.cpu_m, share.memory_mib) == (0, 0)
+
+
+def test_there_is_no_share_of_a_node_without_gpus() -> None:
+    assert fair_share((pool(instance_types=["m6i.large"]),), 1, NOTHING) == NOTHING
+
+
+def test_a_lane_takes_its_share_unless_it_says_otherwise() -> None:
+    made = of_gpu_type()
+    share = fair_share((made,), 1, NOTHING)
+    sized = job(lane(gpus=1, memory="2Gi"), (made,), NOTHING)
+    assert sized.request == Resources(cpu_m=share.cpu_m, memory_mib=2048, disk_mib=share.disk_mib)
+    assert sized.shm_mib == 1024, "half of its memory"
+    assert job(lane(gpus=1, shm="3Gi"), (made,), NOTHING).shm_mib == 3072
+    asked = job(lane(gpus=1, cpu=1, disk="1Gi"), (made,), NOTHING)
+    assert (asked.request.cpu_m, asked.request.disk_mib) == (1000, 1024)
+
+
+def test_a_lane_without_gpus_gets_what_it_asks_for() -> None:
+    system = pool(instance_types=["m6i.large"])
+    sized = job(lane(cpu="500m", memory="1Gi"), (system,), NOTHING)
+    assert sized.request == Resources(cpu_m=500, memory_mib=1024, disk_mib=0)
+    assert list(fits(sized, (system,), PATH)) == []
+
+
+def test_what_a_job_takes_includes_the_containers_beside_it() -> None:
+    sides = Resources(cpu_m=100, memory_mib=200, disk_mib=300)
+    sized = job(lane(gpus=1, cpu=1, memory="1Gi", disk="1Gi"), (of_gpu_type(),), sides)
+    assert sized.total == Resources(cpu_m=1100, memory_mib=1224, disk_mib=1324)
+
+
+@pytest.mark.parametrize(
+    ("asked", "key", "words", "available"),
+    [
+        ({"gpus": 2}, "gpus", "2 nvidia.com/gpu", "1 available"),
+        ({"cpu": 4}, "cpu", "4 cpu", "m available"),
+        ({"memory": "16Gi"}, "memory", "16Gi memory", "Mi available"),
+        ({"disk": "125Gi"}, "disk", "125Gi disk", "Mi available"),
+    ],
+)
+def test_a_lane_that_cannot_fit_is_told_pool_resource_asked_and_available(
+    asked: dict[str, Any], key: str, words: str, available: str
+) -> None:
+    made = of_gpu_type()
+    sized = job(lane(**{"gpus": 1, **asked}), (made,), NOTHING)
+    (finding,) = fits(sized, (made,), PATH)
+    assert (finding.rule, finding.path) == ("fits", f"{PATH}.{key}")
+    assert finding.message.startswith(f"a job asks for {words}; ")
+    assert "an empty node of pool gpu (g4dn.xlarge) has" in finding.message
+    assert finding.message.endswith(available)
+    assert f"lower {key}" in finding.remedy
+
+
+def test_side_containers_are_named_where_they_are_the_reason() -> None:
+    made = of_gpu_type()
+    sized = job(lane(gpus=1, cpu=3), (made,), Resources(cpu_m=1500, memory_mib=0, disk_mib=0))
+    (finding,) = fits(sized, (made,), PATH)
+    assert "asks for 3 cpu and 1500m for its side containers" in finding.message
+
+
+def test_each_pool_that_is_too_small_is_named() -> None:
+    small, large = of_gpu_type("g4dn.xlarge"), of_gpu_type("g4dn.4xlarge")
+    sized = job(lane(gpus=1, memory="30Gi"), (small, large), NOTHING)
+    (finding,) = fits(sized, (small, large), PATH)
+    assert "(g4dn.xlarge)" in finding.message
+    both = job(lane(gpus=1, memory="300Gi"), (small, large), NOTHING)
+    assert len(list(fits(both, (small, large), PATH))) == 2
+
+
+def test_a_node_of_which_nothing_is_left_is_told_once() -> None:
+    made = of_gpu_type(reserve={"memory": "1Ti"})
+    (finding,) = fits(job(lane(gpus=1), (made,), NOTHING), (made,), PATH)
+    assert finding.path == PATH
+    assert finding.message.startswith("no memory of a node of its pools (gpu) is left for the job")
+    assert "a lower reserve on the pool" in finding.remedy
+
+
+def test_disk_that_images_and_reserve_use_up_is_told_too() -> None:
+    made = of_gpu_type(reserve={"disk": "80Gi"})
+    (finding,) = fits(job(lane(gpus=1), (made,), NOTHING), (made,), PATH)
+    assert finding.message.startswith("no disk of a node of its pools (gpu) is left for the job")
+
+
+def test_a_lane_with_gpus_needs_gpu_pools() -> None:
+    system = pool("gpu", instance_types=["m6i.large"])
+    (finding,) = fits(job(lane(gpus=1), (system,), NOTHING), (system,), PATH)
+    assert (finding.rule, finding.path) == ("places", f"{PATH}.pools")
+    assert finding.remedy == "remove gpu from the lane's pools"
+
+
+def test_a_lane_without_gpus_keeps_off_gpu_pools() -> None:
+    made = of_gpu_type()
+    (finding,) = fits(job(lane(cpu=1, memory="1Gi"), (made,), NOTHING), (made,), PATH)
+    assert (finding.rule, finding.path) == ("places", f"{PATH}.pools")
+    assert "add gpus: 1" in finding.remedy
+
+
+def test_several_slices_of_one_gpu_are_refused() -> None:
+    made = of_gpu_type(sharing={"time_slicing": 4})
+    (finding,) = fits(job(lane(gpus=2), (made,), NOTHING), (made,), PATH)
+    assert (finding.rule, finding.path) == ("sharing", f"{PATH}.gpus")
+    assert "asks for 2 slices of pool gpu" in finding.message
+
+
+def test_a_lane_that_cannot_fit_stops_the_whole_stack() -> None:
+    lanes = "clusters.ci.github.lanes"
+    ((path, message, _),) = told(every_key({f"{lanes}.gpu.memory": "64Gi"}))
+    assert path == f"{lanes}.gpu.memory"
+    assert message.startswith("a job asks for 64Gi memory; an empty node of pool t4 (g4dn.2xlarge)")
+
+
+def test_every_lane_of_a_cluster_is_judged() -> None:
+    paths = [path for path, _ in cluster_of().jobs()]
+    assert paths == [
+        *(f"clusters.ci.github.lanes.{name}" for name in ("gpu", "big")),
+        *(f"clusters.ci.gitlab.lanes.{name}" for name in ("gl", "project", "instance", "token")),
+    ]

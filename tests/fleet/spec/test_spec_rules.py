@@ -1,0 +1,286 @@
+"""What the values of one model must agree on: each rule broken once, told once, with a remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fleet.samples import GONE, every_key, loaded, refused
+
+EKS = "clusters.ci.eks"
+T4 = f"{EKS}.pools.t4"
+A100 = f"{EKS}.pools.a100"
+GPU = "clusters.ci.github.lanes.gpu"
+GL = "clusters.ci.gitlab.lanes.gl"
+VPC = "clusters.existing.eks.network"
+
+# what is changed, where it is told, what is said, and a part of the remedy
+BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
+    ({"tags.aws:team": "x"}, "tags.aws:team", "starts with aws:", "rename the tag"),
+    ({"tags.AWS:team": "x"}, "tags.AWS:team", "starts with aws:", "rename the tag"),
+    ({EKS: GONE}, "clusters.ci", "has no eks", "add eks"),
+    # the network
+    (
+        {f"{EKS}.network.vpc_id": "vpc-0123456789abcdef0", f"{EKS}.network.zones": GONE}
+        | {f"{EKS}.network.nat": GONE, f"{EKS}.network.cidr": GONE},
+        f"{EKS}.network.subnet_ids",
+        "names under two zones; EKS needs two or more",
+        "name another zone",
+    ),
+    ({f"{EKS}.network": {}}, f"{EKS}.network", "has no cidr or vpc_id", "exactly one of cidr"),
+    (
+        {f"{VPC}.cidr": "10.0.0.0/16", f"{VPC}.subnet_ids": GONE}
+        | {f"{VPC}.zones": ["eu-central-1a", "eu-central-1b"], f"{VPC}.vpc_id": GONE}
+        | {f"{VPC}.subnet_ids": {"eu-central-1a": "subnet-0123456789abcdef0"}},
+        f"{VPC}.subnet_ids",
+        "belongs to a VPC that exists",
+        "remove it, or cidr",
+    ),
+    ({f"{VPC}.zones": ["eu-central-1a", "eu-central-1b"]}, f"{VPC}.zones", "VPC to make", "vpc_id"),
+    ({f"{VPC}.nat": "one"}, f"{VPC}.nat", "belongs to a VPC to make", "remove it, or vpc_id"),
+    (
+        {f"{EKS}.network.zones": ["us-west-2a"]},
+        f"{EKS}.network.zones",
+        "names under two zones",
+        "name another zone",
+    ),
+    (
+        {f"{EKS}.network.zones": ["us-west-2a", "us-west-2b", "us-west-2a"]},
+        f"{EKS}.network.zones",
+        "names a zone twice",
+        "name each zone once",
+    ),
+    # the cluster
+    (
+        {f"{EKS}.network.zones": ["us-west-2a", "us-west-2b", "us-east-1a"]},
+        f"{EKS}.region",
+        "is us-west-2, but the network names zone us-east-1a",
+        "correct the region or the zone",
+    ),
+    (
+        {f"{T4}.zones": ["us-west-2d"]},
+        f"{T4}.zones",
+        "names us-west-2d, which the network lacks",
+        "use some of us-west-2a, us-west-2b",
+    ),
+    (
+        {f"{T4}.release_version": "1.34.10-20260903"},
+        f"{T4}.release_version",
+        "is not a release for Kubernetes 1.35",
+        "remove it for the one that this program pins",
+    ),
+    (
+        {f"{EKS}.pools.system.min_size": 0},
+        f"{EKS}.pools",
+        "has no CPU pool that always runs",
+        "system: {instance_types: [m6i.large], min_size: 2, max_size: 4}",
+    ),
+    # pools
+    ({f"{T4}.min_size": 11}, f"{T4}.max_size", "is 10, below min_size (11)", "raise max_size or"),
+    (
+        {f"{T4}.instance_types": ["g4dn.xlarge", "g5.xlarge"]},
+        f"{T4}.instance_types",
+        "mixes GPU models or GPU counts",
+        "make one pool for each",
+    ),
+    (
+        {f"{T4}.instance_types": ["g4dn.xlarge", "g4dn.12xlarge"]},
+        f"{T4}.instance_types",
+        "mixes GPU models or GPU counts",
+        "make one pool for each",
+    ),
+    (
+        {f"{T4}.disk_gib": 199, f"{T4}.instance_store": "unused"},
+        f"{T4}.disk_gib",
+        "is under 200 on a GPU pool without instance store",
+        "use 200 or more",
+    ),
+    (
+        {f"{EKS}.pools.v100": {"instance_types": ["p3.2xlarge"], "max_size": 1, "disk_gib": 100}},
+        f"{EKS}.pools.v100.disk_gib",
+        "is under 200 on a GPU pool without instance store",
+        "use 200 or more",
+    ),
+    (
+        {f"{EKS}.pools.system.sharing": {"time_slicing": 2}},
+        f"{EKS}.pools.system.sharing",
+        "the instance types have no GPU",
+        "remove sharing",
+    ),
+    (
+        {f"{T4}.ami_type": "AL2023_x86_64_STANDARD"},
+        f"{T4}.ami_type",
+        "does not suit the instance types",
+        "use AL2023_x86_64_NVIDIA",
+    ),
+    (
+        {f"{EKS}.pools.system.ami_type": "AL2023_x86_64_NVIDIA"},
+        f"{EKS}.pools.system.ami_type",
+        "does not suit the instance types",
+        "use AL2023_x86_64_STANDARD",
+    ),
+    (
+        {f"{A100}.capacity_reservation_id": GONE},
+        f"{A100}.capacity_type",
+        "is CAPACITY_BLOCK without a reservation",
+        "add capacity_reservation_id",
+    ),
+    (
+        {f"{A100}.capacity_type": "SPOT"},
+        f"{A100}.capacity_reservation_id",
+        "cannot be used by SPOT",
+        "remove it or use ON_DEMAND",
+    ),
+    (
+        {f"{A100}.zones": GONE, f"{A100}.efa": False},
+        f"{A100}.capacity_reservation_id",
+        "is set without exactly one zone",
+        "name its zone under zones",
+    ),
+    (
+        {f"{A100}.zones": ["us-west-2a", "us-west-2b"], f"{A100}.efa": False},
+        f"{A100}.capacity_reservation_id",
+        "is set without exactly one zone",
+        "name its zone under zones",
+    ),
+    (
+        {f"{T4}.efa": True, f"{T4}.zones": ["us-west-2a"]},
+        f"{T4}.efa",
+        "is on, but g4dn.2xlarge has none",
+        "turn efa off",
+    ),
+    (
+        {f"{A100}.zones": GONE, f"{A100}.capacity_type": "ON_DEMAND"}
+        | {f"{A100}.capacity_reservation_id": GONE},
+        f"{A100}.efa",
+        "is on without exactly one zone",
+        "name one zone under zones",
+    ),
+    # the GPU stack
+    (
+        {"clusters.ci.gpu_stack": {"advertiser": "operator"}},
+        "clusters.ci.gpu_stack.advertiser",
+        "is operator, but there is no operator",
+        "add `operator: {}` beside it",
+    ),
+    # lanes
+    (
+        {"clusters.existing.github.lanes.cpu-only.memory": GONE},
+        "clusters.existing.github.lanes.cpu-only",
+        "has no GPUs, so it has no fair share",
+        "state cpu and memory, or gpus",
+    ),
+    (
+        {"clusters.existing.github.lanes.cpu-only.cpu": GONE},
+        "clusters.existing.github.lanes.cpu-only",
+        "has no GPUs, so it has no fair share",
+        "state cpu and memory, or gpus",
+    ),
+    (
+        {f"{GPU}.env": {"NVIDIA_VISIBLE_DEVICES": "all"}},
+        f"{GPU}.env.NVIDIA_VISIBLE_DEVICES",
+        "would show a job every GPU of the node",
+        "remove it; the device plugin sets the right value",
+    ),
+    (
+        {f"{GL}.env": {"NVIDIA_VISIBLE_DEVICES": "all"}},
+        f"{GL}.env.NVIDIA_VISIBLE_DEVICES",
+        "would show a job every GPU of the node",
+        "remove it",
+    ),
+    ({f"{GPU}.pools": ["t4", "t4"]}, f"{GPU}.pools", "names a pool twice", "name each pool once"),
+    (
+        {f"{GPU}.min_runners": 5},
+        f"{GPU}.min_runners",
+        "is 5, above max_runners (4)",
+        "lower min_runners or raise max_runners",
+    ),
+    (
+        {"clusters.existing.github.lanes.cpu-only.container_mode": "kubernetes"},
+        "clusters.existing.github.lanes.cpu-only.disk",
+        "it is the size of the work volume",
+        "add disk",
+    ),
+    (
+        {f"{GL}.env": {"A": "a {{ b"}},
+        f"{GL}.env.A",
+        "holds double braces",
+        "put a space between the braces",
+    ),
+    ({f"{GL}.env": {"A": "a }} b"}}, f"{GL}.env.A", "holds double braces", "put a space"),
+    # one source of each secret
+    (
+        {"clusters.ci.github.existing_secret": "app-keys"},
+        "clusters.ci.github",
+        "has app and existing_secret",
+        "keep one of app, existing_secret",
+    ),
+    (
+        {"clusters.ci.github.app": GONE},
+        "clusters.ci.github",
+        "has no app or existing_secret",
+        "add exactly one of app, existing_secret",
+    ),
+    (
+        {f"{GL}.token": {"secret": "runnerToken"}},
+        GL,
+        "has runner and token",
+        "keep one of runner, token, existing_secret",
+    ),
+    ({f"{GL}.runner": GONE}, GL, "has no runner or token or existing_secret", "add exactly one"),
+    ({f"{GL}.runner": {}}, f"{GL}.runner", "has no group_id or project_id or instance", "add"),
+    (
+        {f"{GL}.runner.project_id": 1},
+        f"{GL}.runner",
+        "has group_id and project_id",
+        "keep one of group_id, project_id, instance",
+    ),
+    (
+        {"clusters.ci.gitlab.api_token": GONE},
+        "clusters.ci.gitlab",
+        "creates the runner of gl, project, instance, but has no api_token",
+        "add api_token: {secret: gitlabApiToken}",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "message", "remedy"),
+    BROKEN,
+    ids=[f"{path} {message}" for _, path, message, _ in BROKEN],
+)
+def test_a_broken_rule_is_told_once_at_the_value_to_change(
+    changes: dict[str, Any], path: str, message: str, remedy: str
+) -> None:
+    (finding,) = refused(every_key(changes))
+    assert (finding.path, finding.rule, finding.severity) == (path, "rule", "error")
+    assert message in finding.message
+    assert remedy in finding.remedy
+
+
+def test_a_network_to_make_and_one_to_use_are_not_both() -> None:
+    findings = refused(every_key({f"{VPC}.cidr": "10.0.0.0/16"}))
+    assert (VPC, "has cidr and vpc_id") in {(one.path, one.message) for one in findings}
+
+
+def test_efa_and_its_missing_zone_are_both_told() -> None:
+    findings = refused(every_key({f"{T4}.efa": True}))
+    assert [one.remedy for one in findings] == ["turn efa off", "name one zone under zones"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {f"{T4}.disk_gib": 100},  # its instance store holds the images
+        {f"{T4}.instance_types": ["g4dn.xlarge", "g4dn.2xlarge"]},  # the smallest counts
+        {f"{T4}.zones": ["us-west-2b", "us-west-2a"]},
+        {f"{A100}.capacity_type": "ON_DEMAND"},  # an open reservation
+        {f"{GPU}.env": {"A": "{{ github }}"}},  # ARC's chart renders no templates
+        {"clusters.ci.gpu_stack": {"advertiser": "operator", "operator": {}}},
+        {"clusters.ci.gpu_stack": {}},
+    ],
+    ids=str,
+)
+def test_what_looks_odd_and_is_right_is_let_through(changes: dict[str, Any]) -> None:
+    loaded(every_key(changes))
