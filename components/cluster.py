@@ -68,7 +68,12 @@ class RunnerCluster(pulumi.ComponentResource):
 
         _github(name, args, platform.base, before, platform.inside)
         _gitlab(name, args, platform.base, before, platform.inside)
-        self.register_outputs({} if self.kubeconfig is None else {"kubeconfig": self.kubeconfig})
+        pools = [pool.name for pool in plan.pools]
+        self.register_outputs(
+            {"pools": pools}
+            if self.kubeconfig is None
+            else {"pools": pools, "kubeconfig": self.kubeconfig}
+        )
 
 
 def _platform(name: str, args: RunnerClusterArgs, child: pulumi.ResourceOptions) -> Platform:

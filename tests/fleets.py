@@ -10,6 +10,7 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
+import pulumi_oci as oci
 import yaml
 
 from fleet.load import Fleet, load
@@ -73,10 +74,18 @@ def providers() -> pulumi.ResourceOptions:
     return pulumi.ResourceOptions(
         providers=[
             aws.Provider("aws", region="us-west-2"),
+            oci.Provider("oci", region="us-ashburn-1"),
             kubernetes.Provider("kubernetes", kubeconfig="{}"),
             gitlab.Provider("gitlab", token="glpat"),
         ]
     )
+
+
+def changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy with changes; None removes a key."""
+    copied = copy.deepcopy(dict(data))
+    _change(copied, changes)
+    return copied
 
 
 def _change(data: dict[str, Any], changes: Mapping[str, Any]) -> None:

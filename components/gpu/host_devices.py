@@ -8,12 +8,13 @@ https://github.com/squat/generic-device-plugin
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.helm import namespace
-from fleet.plan.host_devices import HostDevicesPlan
+from fleet.plan.host_devices import DaemonSetPlan, HostDevicesPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,19 +41,27 @@ class HostDevices(pulumi.ComponentResource):
             f"{name}-namespace", plan.namespace, child, after=args.after, privileged=True
         )
         self.ready = [
-            kubernetes.apps.v1.DaemonSet(
-                f"{name}-{daemonset.name}",
-                metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                    name=daemonset.name, namespace=plan.namespace, labels=daemonset.labels
-                ),
-                spec={
-                    "selector": {"matchLabels": daemonset.labels},
-                    "template": daemonset.pod,
-                },
-                opts=pulumi.ResourceOptions.merge(
-                    child, pulumi.ResourceOptions(depends_on=[space])
-                ),
-            )
+            _daemonset(f"{name}-{daemonset.name}", daemonset, plan.namespace, space, child)
             for daemonset in plan.daemonsets
         ]
         self.register_outputs({"namespace": plan.namespace})
+
+
+def _daemonset(
+    name: str,
+    plan: DaemonSetPlan,
+    namespace_name: str,
+    space: kubernetes.core.v1.Namespace,
+    child: pulumi.ResourceOptions,
+) -> pulumi.Resource:
+    pod: Any = plan.pod
+    return kubernetes.apps.v1.DaemonSet(
+        name,
+        metadata=kubernetes.meta.v1.ObjectMetaArgs(
+            name=plan.name, namespace=namespace_name, labels=plan.labels
+        ),
+        spec=kubernetes.apps.v1.DaemonSetSpecArgs(
+            selector=kubernetes.meta.v1.LabelSelectorArgs(match_labels=plan.labels), template=pod
+        ),
+        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[space])),
+    )

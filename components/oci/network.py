@@ -113,7 +113,7 @@ class OkeNetwork(pulumi.ComponentResource):
             ).id
             for role in ROLES
         }
-        groups = {
+        groups: dict[Role, oci.core.NetworkSecurityGroup] = {
             role: oci.core.NetworkSecurityGroup(
                 f"{name}-{role}",
                 compartment_id=args.compartment_id,
@@ -124,7 +124,7 @@ class OkeNetwork(pulumi.ComponentResource):
             )
             for role in ROLES
         }
-        self.security_group_ids = {role: [group.id] for role, group in groups.items()}
+        self.security_group_ids = {role: [groups[role].id] for role in ROLES}
         ids: dict[str, pulumi.Input[str]] = {role: group.id for role, group in groups.items()}
         self.ready = [
             _security_rule(f"{name}-{rule.name}", rule, ids, services.cidr_block, child)

@@ -192,7 +192,7 @@ def _placement(job: GitLabJob) -> dict[str, Any]:
 
 def _node_selector(affinity: Affinity) -> dict[str, str] | None:
     """The affinity as the shorter node selector, where it says no more than one."""
-    if affinity.preferred or len(affinity.required) > 1:
+    if affinity.preferred or len(affinity.required) != 1:
         return None
     selector: dict[str, str] = {}
     for condition in affinity.required[0].match_expressions:

@@ -16,8 +16,8 @@ from fleet.charts.cluster_autoscaler import (
 )
 from fleet.charts.pods import Size, resources
 from fleet.plan.eks import EksPlan
-from fleet.plan.placement import Placement
 from fleet.plan.nodes import Pool
+from fleet.plan.placement import Placement
 from fleet.plan.releases import Release, release
 from fleet.plan.words import Namespaces
 from fleet.spec.stack import Charts

@@ -152,7 +152,8 @@ def node_pool_tags(plan: OkePlan, pool: OkePool) -> dict[str, str]:
 
 def gpu_plugin_configuration(plan: OkePlan) -> dict[str, str]:
     """Settings of Oracle's GPU plugin: it belongs on every GPU pool, whatever its taints."""
-    return {"tolerations": _json(daemonset_tolerations(plan.gpu_pools))}
+    tolerations = daemonset_tolerations(plan.gpu_pools)
+    return {"tolerations": _json([to_values(one) for one in tolerations])}
 
 
 def autoscaler_configuration(plan: OkePlan, pool_ids: Mapping[str, str]) -> dict[str, str]:
@@ -190,6 +191,4 @@ def autoscaler_statements(plan: OkePlan, cluster_id: str) -> Iterator[str]:
 
 def _json(value: object) -> str:
     """Add-ons take structures as JSON text."""
-    if isinstance(value, tuple):
-        return json.dumps([to_values(one) for one in value])
     return json.dumps(value)

@@ -201,5 +201,4 @@ def exactly_one(model: Model, *fields: str) -> Iterator[Rule]:
     if len(present) > 1:
         yield Rule("", f"has {' and '.join(present)}", f"keep one of {choice}", fields)
     if not present:
-        remedy = f"add {choice}" if len(fields) == 1 else f"add exactly one of {choice}"
-        yield Rule("", f"has no {' or '.join(fields)}", remedy, fields)
+        yield Rule("", f"has no {' or '.join(fields)}", f"add exactly one of {choice}", fields)

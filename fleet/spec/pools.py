@@ -46,16 +46,16 @@ def _node_label_key(value: str) -> str:
     prefix, _, name = value.rpartition("/")
     if not re.fullmatch(_LABEL_PART, name) or not re.fullmatch(_LABEL_PREFIX, prefix):
         raise ValueError("is not a key of a node label; write it like example.com/team")
-    if len(value) > _LABEL_LIMIT:
-        raise ValueError(
-            f"has more than {_LABEL_LIMIT} characters; shorten it, the autoscaler reads it from a "
-            "tag whose length AWS limits"
-        )
     return value
 
 
 def _label_key(value: str) -> str:
     prefix = _node_label_key(value).rpartition("/")[0]
+    if len(value) > _LABEL_LIMIT:
+        raise ValueError(
+            f"has more than {_LABEL_LIMIT} characters; shorten it, the autoscaler reads it from a "
+            "tag whose length AWS limits"
+        )
     if prefix in _OURS or f".{prefix}".endswith(_KEPT):
         raise ValueError(
             "has a prefix that Kubernetes, EKS or this program keeps; use one of your own"

@@ -13,7 +13,8 @@ import yaml
 from fleet.findings import Finding, Path, StackFileError
 from fleet.load import Fleet, load
 from fleet.plan.build import ClusterPlan
-from fleet.plan.nodes import Pool
+from fleet.plan.eks import EksPlan
+from fleet.plan.eks_pools import EksPool
 
 ROOT = File(__file__).parents[2]
 SHIPPED = ("staging", "prod")
@@ -319,6 +320,21 @@ def cluster_of(changes: Mapping[str, Any] | None = None, name: str = "ci") -> Cl
     return next(cluster for cluster in plan.clusters if cluster.name == name)
 
 
-def pool_of(changes: Mapping[str, Any] | None = None, name: str = "t4") -> Pool:
+def required_labels(affinity: Mapping[str, Any]) -> list[dict[str, list[str]]]:
+    """Return the labels that an affinity asks of nodes, a dictionary for each alternative."""
+    required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    wanted = [term["matchExpressions"] for term in required["nodeSelectorTerms"]]
+    assert all(one["operator"] == "In" for term in wanted for one in term)
+    return [{one["key"]: one["values"] for one in term} for term in wanted]
+
+
+def eks_of(changes: Mapping[str, Any] | None = None, name: str = "ci") -> EksPlan:
+    """Return the platform of one of its EKS clusters."""
+    platform = cluster_of(changes, name).platform
+    assert isinstance(platform, EksPlan)
+    return platform
+
+
+def pool_of(changes: Mapping[str, Any] | None = None, name: str = "t4") -> EksPool:
     """Return the plan of one pool of cluster `ci`."""
-    return next(pool for pool in cluster_of(changes).pools if pool.name == name)
+    return next(pool for pool in eks_of(changes).pools if pool.name == name)

@@ -113,7 +113,7 @@ def test_a_node_group_name_leaves_room_for_its_suffix() -> None:
 
 def test_a_release_name_is_one_that_helm_takes() -> None:
     plan = loaded(every_key()).plan
-    (ci, _) = plan.clusters
+    (ci, *_) = plan.clusters
     assert ci.gitlab is not None
     lane = ci.gitlab.lanes[0]
     long = dataclasses.replace(lane, release=dataclasses.replace(lane.release, name="r" * 54))

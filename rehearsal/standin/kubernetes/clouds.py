@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rehearsal.standin.oci import oke_node_pool_rules, oke_nodes
+from rehearsal.standin.oci import oke_addon, oke_node_pool_rules, oke_nodes
 from rehearsal.standin.oci import tokens as oci
 from rehearsal.standin.oci.addon_keys import GPU_OPERATOR
 from rehearsal.standin.properties import number, objects, strings, text
@@ -109,6 +109,7 @@ def storage_classes(cluster: Thing) -> tuple[frozenset[str], str | None]:
 
 def faults(world: World, cluster: Thing) -> Iterator[str]:
     """What is wrong between the cluster and its nodes after an `up` that went well."""
+    yield from oke_addon.faults(world, cluster)
     for pool in world.where(oci.NODE_POOL, cluster.scope, clusterId=cluster.id):
         yield from oke_node_pool_rules.faults(world, pool)
 

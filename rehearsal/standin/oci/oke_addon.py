@@ -96,8 +96,9 @@ class Addon(OciKind):
                 "a basic one; set its type to ENHANCED_CLUSTER"
             )
         if old is None:
-            there = world.get(self.identify(call, world), tokens.ADDON, call.scope)
-            if there is not None and there.urn:
+            made_id = self.identify(call, world)
+            there = world.get(made_id, tokens.ADDON, call.scope)
+            if there is not None:
                 raise Refusal(
                     f"409-Conflict: cluster {cluster.name} has add-on {name} from resource "
                     f"{there.name} already; leave one of the two out"
@@ -107,8 +108,9 @@ class Addon(OciKind):
                     f"409-Conflict: add-on {name} is in every cluster from the beginning; set "
                     "overrideExisting to true"
                 )
-            if there is not None:
-                world.remove(there)
+            disabled = world.get(_disabled_id(made_id), tokens.ADDON, call.scope)
+            if disabled is not None:
+                world.remove(disabled)
         if name == AUTOSCALER:
             oke_autoscaler.refuse(world, cluster, inputs)
             for warning in oke_autoscaler.warnings(world, cluster, inputs):
@@ -131,26 +133,32 @@ class Addon(OciKind):
         if name not in ESSENTIAL and name != GPU_PLUGIN:
             return
         cluster_id = text(old.outputs, "clusterId")
-        pools = world.where(tokens.NODE_POOL, old.scope, clusterId=cluster_id)
-        if any(name in ESSENTIAL or _has_gpu(pool) for pool in pools):
-            world.record(
-                "warned",
-                old,
-                f"add-on {name} is on by default, and deleting the resource disables it while the "
-                "cluster has node pools; keep the resource, or enable the add-on again",
-            )
-        world.remove(old)
         world.add(
             Thing(
                 urn="",
                 type=old.type,
                 name=name,
-                id=f"{old.id}/disabled",
+                id=_disabled_id(old.id),
                 scope=old.scope,
                 inputs={},
                 outputs={"addonName": name, "clusterId": cluster_id, "state": DISABLED},
             )
         )
+
+
+def faults(world: World, cluster: Thing) -> Iterator[str]:
+    """Essential add-ons that were disabled; a disabled GPU plugin shows in the GPUs themselves."""
+    for addon in world.where(tokens.ADDON, cluster.scope, clusterId=cluster.id, state=DISABLED):
+        name = text(addon.outputs, "addonName")
+        if name in ESSENTIAL:
+            yield (
+                f"cluster {cluster.name!r} has no add-on {name}: deleting its resource disabled "
+                "what was on by default; keep the resource, or enable the add-on again"
+            )
+
+
+def _disabled_id(addon_id: str) -> str:
+    return f"{addon_id}/disabled"
 
 
 def json_of(value: str) -> Any:

@@ -50,7 +50,7 @@ def taints_of(pool: Thing) -> tuple[Taint, ...]:
         automatic.append({"key": key, "value": "", "effect": "NoSchedule"})
     placed = objects(pool.outputs, "nodeConfigDetails.placementConfigs")
     if any(one.get("preemptibleNodeConfig") for one in placed):
-        automatic.append({"key": PREEMPTIBLE, "value": "true", "effect": "NoSchedule"})
+        automatic.append({"key": PREEMPTIBLE, "value": "present", "effect": "NoSchedule"})
     known = {(taint["key"], taint["effect"]) for taint in taints}
     taints += [one for one in automatic if (one["key"], one["effect"]) not in known]
     return tuple(taints)

@@ -9,11 +9,17 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet.plan.autoscaler import priorities
+from fleet.plan.autoscaler import AutoscalerPlan, priorities
 from fleet.plan.nodes import Pool
-from tests.fleet.samples import cluster_of
+from tests.fleet.samples import cluster_of, eks_of, required_labels
 
 POOLS = "clusters.ci.eks.pools"
+
+
+def autoscaler_of(changes: dict[str, Any] | None = None, name: str = "ci") -> AutoscalerPlan:
+    plan = cluster_of(changes, name).autoscaler
+    assert plan is not None
+    return plan
 
 
 def group_name(pool: Pool, suffix: str = "0a1b2c3") -> str:
@@ -26,8 +32,8 @@ def with_pools(*names: str) -> dict[str, Any]:
 
 
 def test_each_group_is_matched_by_the_pattern_of_its_own_pool_alone() -> None:
-    plan = cluster_of(with_pools("t4-spot", "t4-deadbee", "spot-t4"))
-    patterns = [one for each in priorities(plan.eks, []).values() for one in each]
+    plan = eks_of(with_pools("t4-spot", "t4-deadbee", "spot-t4"))
+    patterns = [one for each in priorities(plan, []).values() for one in each]
     assert len(patterns) == len(plan.pools)
     for pool in plan.pools:
         matching = [one for one in patterns if re.search(one, group_name(pool))]
@@ -36,10 +42,10 @@ def test_each_group_is_matched_by_the_pattern_of_its_own_pool_alone() -> None:
 
 
 def test_a_pool_whose_name_ends_like_a_suffix_is_not_taken_for_another() -> None:
-    plan = cluster_of(with_pools("t4-deadbee"))
+    plan = eks_of(with_pools("t4-deadbee"))
     ((own,),) = [
         [one for one in each if "ci-t4-[" in one]
-        for each in priorities(plan.eks, []).values()
+        for each in priorities(plan, []).values()
         if any("ci-t4-[" in one for one in each)
     ]
     longer = next(pool for pool in plan.pools if pool.name == "t4-deadbee")
@@ -55,34 +61,34 @@ def rank(found: dict[int, tuple[str, ...]], pool: str) -> int:
 
 
 def test_the_pool_that_a_lane_lists_first_is_tried_first() -> None:
-    plan = cluster_of(with_pools("one", "two", "three"))
-    found = priorities(plan.eks, [("three", "one"), ("one", "two"), ("three", "two")])
+    plan = eks_of(with_pools("one", "two", "three"))
+    found = priorities(plan, [("three", "one"), ("one", "two"), ("three", "two")])
     assert rank(found, "three") > rank(found, "one") > rank(found, "two")
 
 
 def test_pools_between_which_no_lane_chooses_are_left_to_the_next_expander() -> None:
-    plan = cluster_of(with_pools("one", "two", "three"))
-    found = priorities(plan.eks, [("one", "two"), ("three",)])
+    plan = eks_of(with_pools("one", "two", "three"))
+    found = priorities(plan, [("one", "two"), ("three",)])
     assert rank(found, "two") == rank(found, "three") == rank(found, "system")
     assert rank(found, "one") > rank(found, "two")
 
 
 def test_an_order_that_lanes_disagree_on_is_none() -> None:
-    plan = cluster_of()
-    found = priorities(plan.eks, [("t4", "a100"), ("a100", "t4")])
+    plan = eks_of()
+    found = priorities(plan, [("t4", "a100"), ("a100", "t4")])
     assert list(found) == [10]
     assert len(found[10]) == len(plan.pools)
 
 
 def test_a_pool_that_is_not_there_has_no_pattern() -> None:
-    found = priorities(cluster_of().eks, [("t4", "gone"), ("gone", "a100")])
+    found = priorities(eks_of(), [("t4", "gone"), ("gone", "a100")])
     assert not any("gone" in one for each in found.values() for one in each)
     assert rank(found, "t4") > rank(found, "a100")
 
 
 def test_the_release_carries_the_order_of_the_lanes() -> None:
     lane = {"pools": ["a100", "t4"], "gpus": 1, "max_runners": 1}
-    release = cluster_of({"clusters.ci.github.lanes.both": lane}).autoscaler.release
+    release = autoscaler_of({"clusters.ci.github.lanes.both": lane}).release
     text = release.values["expanderPriorities"]
     found = yaml.safe_load(text)
     assert rank(found, "a100") > rank(found, "t4")
@@ -91,14 +97,15 @@ def test_the_release_carries_the_order_of_the_lanes() -> None:
 
 @pytest.mark.parametrize(("version", "minor"), [("1.33", "v1.33."), ("1.36", "v1.36.")])
 def test_the_image_is_of_the_clusters_minor(version: str, minor: str) -> None:
-    plan = cluster_of({"clusters.existing.eks.version": version}, name="existing")
-    assert plan.autoscaler.release.values["image"]["tag"].startswith(minor)
+    plan = autoscaler_of({"clusters.existing.eks.version": version}, name="existing")
+    assert plan.release.values["image"]["tag"].startswith(minor)
 
 
 def test_it_runs_on_the_system_pool_and_may_change_only_its_own_groups() -> None:
-    plan = cluster_of().autoscaler
+    plan = autoscaler_of()
     values = plan.release.values
-    assert values["nodeSelector"] == {"gpu-runners/role": "system"}
+    assert "nodeSelector" not in values
+    assert required_labels(values["affinity"]) == [{"gpu-runners/role": ["system"]}]
     assert values["rbac"]["serviceAccount"]["name"] == plan.service_account
     assert values["autoDiscovery"] == {"clusterName": "ci"}
     changing = next(one for one in plan.policy["Statement"] if one["Sid"] == "ScaleOwnGroups")

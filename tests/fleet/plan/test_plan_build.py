@@ -10,10 +10,12 @@ import pytest
 
 from fleet.findings import errors
 from fleet.plan.build import ClusterPlan, Plan, build
+from fleet.plan.eks import EksPlan
 from fleet.spec.load import parse
 from tests.fleet.samples import GONE, SHIPPED, cluster_of, every_key, loaded, shipped_stack
 
 LANES = "clusters.ci.github.lanes"
+CLUSTERS = ["ci", "existing", "oci", "oci-existing", "honey"]
 
 
 def plan_of_broken(changes: dict[str, Any]) -> tuple[ClusterPlan, ...]:
@@ -28,10 +30,16 @@ def lanes(cluster: ClusterPlan) -> list[str]:
 
 def test_every_cluster_and_lane_of_the_stack_is_planned() -> None:
     plan = loaded(every_key()).plan
-    assert [cluster.name for cluster in plan.clusters] == ["ci", "existing"]
+    assert [cluster.name for cluster in plan.clusters] == CLUSTERS
     assert lanes(plan.clusters[0]) == ["gpu", "big", "gl", "project", "instance", "token"]
     assert lanes(plan.clusters[1]) == ["cpu-only", "secret"]
     assert [pool.name for pool in plan.clusters[1].pools] == ["system", "t4"]
+    assert lanes(plan.clusters[2]) == ["a10"]
+    assert [pool.name for pool in plan.clusters[2].pools] == ["system", "a10"]
+    assert lanes(plan.clusters[3]) == []
+    assert [pool.name for pool in plan.clusters[3].pools] == ["system"]
+    assert lanes(plan.clusters[4]) == ["vulkan", "mig", "ska-gpu-a100"]
+    assert [pool.name for pool in plan.clusters[4].pools] == ["cpu", "dri", "a100"]
 
 
 @pytest.mark.parametrize("protect", [True, False])
@@ -48,18 +56,18 @@ def test_secrets_that_others_make_are_listed_for_each_cluster() -> None:
 
 
 def test_a_lane_is_planned_on_those_of_its_pools_that_exist() -> None:
-    (plan, _) = plan_of_broken({f"{LANES}.gpu.pools": ["t4", "gone"]})
+    (plan, *_) = plan_of_broken({f"{LANES}.gpu.pools": ["t4", "gone"]})
     assert "gpu" in lanes(plan)
 
 
 def test_a_lane_without_a_pool_is_left_out() -> None:
-    (plan, _) = plan_of_broken({f"{LANES}.gpu.pools": ["gone"]})
+    (plan, *_) = plan_of_broken({f"{LANES}.gpu.pools": ["gone"]})
     assert lanes(plan) == ["big", "gl", "project", "instance", "token"]
 
 
 def test_a_cluster_of_no_kind_is_left_out() -> None:
-    (plan,) = plan_of_broken({"clusters.ci.eks": GONE})
-    assert plan.name == "existing"
+    plans = plan_of_broken({"clusters.ci.eks": GONE})
+    assert [plan.name for plan in plans] == CLUSTERS[1:]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +91,7 @@ def test_a_cluster_of_no_kind_is_left_out() -> None:
 def test_a_stack_that_breaks_rules_is_planned_all_the_same(changes: dict[str, Any]) -> None:
     parsed = parse(every_key(changes))
     assert parsed.stack is not None
-    assert [cluster.name for cluster in build(parsed.stack).clusters] == ["ci", "existing"]
+    assert [cluster.name for cluster in build(parsed.stack).clusters] == CLUSTERS
 
 
 def test_what_stands_in_for_a_wrong_value_is_never_deployed() -> None:
@@ -105,7 +113,11 @@ def test_a_plan_is_a_value_that_derives_the_same_each_time(name: str) -> None:
 def test_no_release_name_is_taken_twice_in_a_namespace(name: str) -> None:
     for cluster in loaded(shipped_stack(name)).plan.clusters:
         stack = cluster.gpu_stack
-        releases = [cluster.autoscaler.release, stack.device_plugin, stack.operator]
+        releases = [stack.device_plugin, stack.operator]
+        if cluster.autoscaler is not None:
+            releases += [cluster.autoscaler.release]
+        if isinstance(cluster.platform, EksPlan):
+            releases += [cluster.platform.efa_plugin]
         if cluster.github is not None:
             releases += [cluster.github.controller.release]
             releases += [lane.release for lane in cluster.github.lanes]

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from fleet.plan.eks import kubeconfig_user, user_data
-from tests.fleet.samples import GONE, cluster_of, pool_of
+from tests.fleet.samples import GONE, eks_of, pool_of
 
 T4 = "clusters.ci.eks.pools.t4"
 
@@ -37,7 +37,7 @@ def test_a_node_without_joined_disks_boots_as_eks_has_it(changes: dict[str, Any]
 
 
 def test_the_kubeconfig_asks_the_aws_cli_and_holds_no_token() -> None:
-    plugin = kubeconfig_user(cluster_of().eks)["exec"]
+    plugin = kubeconfig_user(eks_of())["exec"]
     assert isinstance(plugin, dict)
     assert [plugin["command"], *plugin["args"]] == [
         *("aws", "--region", "us-west-2", "eks", "get-token"),
@@ -48,13 +48,13 @@ def test_the_kubeconfig_asks_the_aws_cli_and_holds_no_token() -> None:
 
 
 def test_without_a_profile_the_kubeconfig_names_none() -> None:
-    plugin = kubeconfig_user(cluster_of({"clusters.ci.eks.profile": GONE}).eks)["exec"]
+    plugin = kubeconfig_user(eks_of({"clusters.ci.eks.profile": GONE}))["exec"]
     assert isinstance(plugin, dict)
     assert plugin["env"] is None
 
 
 def test_the_plan_is_what_the_stack_file_says() -> None:
-    eks = cluster_of().eks
+    eks = eks_of()
     assert (eks.name, eks.region, eks.version, eks.profile) == ("ci", "us-west-2", "1.35", "ci")
     assert eks.allow == ("203.0.113.0/24",)
     assert eks.admins == ("arn:aws:iam::111122223333:role/platform",)
@@ -62,7 +62,7 @@ def test_the_plan_is_what_the_stack_file_says() -> None:
 
 
 def test_pools_keep_the_order_of_the_file_and_know_their_side() -> None:
-    eks = cluster_of().eks
+    eks = eks_of()
     assert [pool.name for pool in eks.pools] == ["system", "t4", "a100"]
     assert [pool.name for pool in eks.system_pools] == ["system"]
     assert [pool.name for pool in eks.gpu_pools] == ["t4", "a100"]

@@ -16,7 +16,7 @@ from fleet.plan.gitlab import GitLabLanePlan
 from fleet.plan.nodes import Pool
 from fleet.report import markdown
 from fleet.units import Resources
-from tests.fleet.samples import GONE, every_key, loaded
+from tests.fleet.samples import GONE, every_key, loaded, required_labels
 
 HONEY = "clusters.honey"
 POOLS = f"{HONEY}.existing.pools"
@@ -55,14 +55,6 @@ def pod(lane: GitHubLanePlan) -> dict[str, Any]:
 def kubernetes(lane: GitLabLanePlan) -> dict[str, Any]:
     (runner,) = tomllib.loads(lane.release.values["runners"]["config"])["runners"]
     return runner["kubernetes"]
-
-
-def terms(affinity: dict[str, Any]) -> list[dict[str, list[str]]]:
-    required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-    return [
-        {one["key"]: one["values"] for one in term["matchExpressions"]}
-        for term in required["nodeSelectorTerms"]
-    ]
 
 
 def test_the_facts_of_a_node_are_those_of_the_file() -> None:
@@ -107,18 +99,22 @@ def test_nothing_but_what_is_installed_here_is_taken_off_a_node() -> None:
 def test_controllers_live_on_cpu_nodes_and_not_beside_a_device_of_the_host() -> None:
     side = plan().github
     assert side is not None
-    assert terms(side.controller.release.values["affinity"]) == [{"example.com/role": ["cpu"]}]
+    assert required_labels(side.controller.release.values["affinity"]) == [
+        {"example.com/role": ["cpu"]}
+    ]
 
 
 def test_controllers_of_a_cluster_without_a_cpu_pool_live_where_the_jobs_do() -> None:
     side = plan({f"{POOLS}.cpu": GONE, f"{POOLS}.dri": GONE, VULKAN: GONE}).github
     assert side is not None
-    assert terms(side.controller.release.values["affinity"]) == [{"example.com/role": ["a100"]}]
+    assert required_labels(side.controller.release.values["affinity"]) == [
+        {"example.com/role": ["a100"]}
+    ]
 
 
 def test_a_job_finds_its_pool_by_every_label_and_bears_its_taints() -> None:
     spec = pod(github("vulkan"))
-    assert terms(spec["affinity"]) == [
+    assert required_labels(spec["affinity"]) == [
         {"example.com/role": ["dri"], "kubernetes.io/hostname": ["honey"]}
     ]
     assert spec["tolerations"] == [
@@ -133,7 +129,7 @@ def test_the_gpu_stack_is_the_providers_unless_the_file_says_otherwise() -> None
     stack = plan({**changes, f"{A100}.sharing": {"time_slicing": 4}}).gpu_stack
     assert stack.device_plugin is not None
     values = stack.device_plugin.values
-    assert terms(values["affinity"]) == [{"example.com/role": ["a100"]}]
+    assert required_labels(values["affinity"]) == [{"example.com/role": ["a100"]}]
     assert values["config"]["default"] == "time-slicing-4", "nodes there carry no label of ours"
     assert values["runtimeClassName"] == "nvidia"
 

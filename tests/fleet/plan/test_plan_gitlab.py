@@ -10,7 +10,7 @@ import pytest
 
 from fleet.plan.build import GitLabPlan
 from fleet.plan.gitlab import GitLabLanePlan
-from tests.fleet.samples import GONE, cluster_of
+from tests.fleet.samples import GONE, cluster_of, required_labels
 
 LANE = "clusters.ci.gitlab.lanes.gl"
 SHARE = {f"{LANE}.{key}": GONE for key in ("cpu", "memory", "disk", "shm")}
@@ -206,7 +206,8 @@ def test_a_manager_is_named_after_its_lane_and_runs_on_the_system_pool() -> None
     values = lane_of().release.values
     assert lane_of().release.name == values["fullnameOverride"] == "gitlab-gl"
     assert values["serviceAccount"]["name"] == "gitlab-gl"
-    assert values["nodeSelector"] == {"gpu-runners/role": "system"}
+    assert "nodeSelector" not in values
+    assert required_labels(values["affinity"]) == [{"gpu-runners/role": ["system"]}]
     assert (values["concurrent"], values["gitlabUrl"]) == (4, "https://gitlab.com")
 
 

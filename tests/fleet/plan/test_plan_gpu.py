@@ -9,7 +9,7 @@ import pytest
 
 from fleet.charts.base import to_values
 from fleet.plan.gpu import GpuStackPlan
-from tests.fleet.samples import GONE, cluster_of, pool_of
+from tests.fleet.samples import GONE, cluster_of, eks_of, pool_of
 
 STACK = "clusters.ci.gpu_stack"
 T4 = "clusters.ci.eks.pools.t4"
@@ -62,15 +62,14 @@ def test_metrics_are_a_choice_and_need_no_definitions_of_prometheus(metrics: boo
 
 
 def test_a_cluster_without_gpus_has_no_gpu_stack() -> None:
-    plan = cluster_of(
-        {
-            "clusters.existing.eks.pools.t4": GONE,
-            "clusters.existing.gitlab": GONE,
-            "clusters.existing.gpu_stack": {"advertiser": "operator", "operator": {}},
-        },
-        name="existing",
-    )
-    assert plan.gpu_stack == GpuStackPlan(device_plugin=None, operator=None, efa_plugin=None)
+    changes = {
+        "clusters.existing.eks.pools.t4": GONE,
+        "clusters.existing.gitlab": GONE,
+        "clusters.existing.gpu_stack": {"advertiser": "operator", "operator": {}},
+    }
+    plan = cluster_of(changes, name="existing")
+    assert plan.gpu_stack == GpuStackPlan(device_plugin=None, operator=None)
+    assert eks_of(changes, name="existing").efa_plugin is None
 
 
 def test_daemonsets_select_gpu_nodes_and_deployments_the_system_pool() -> None:
@@ -123,14 +122,14 @@ def test_each_pool_names_a_config_that_its_advertiser_has(changes: dict[str, Any
     assert named == {"time-slicing-2", "time-slicing-4"}
     assert set(configs) == {"whole", *named}
     assert default == "whole"
-    for pool in plan.eks.gpu_pools:
+    for pool in eks_of(more).gpu_pools:
         config = json.loads(configs[pool.labels["nvidia.com/device-plugin.config"]])
         (sliced,) = config["sharing"]["timeSlicing"]["resources"]
         assert sliced == {"name": "nvidia.com/gpu", "replicas": pool.time_slices}
 
 
 def test_the_efa_plugin_comes_with_the_pools_that_ask_for_it() -> None:
-    plugin = cluster_of().gpu_stack.efa_plugin
+    plugin = eks_of().efa_plugin
     assert plugin is not None
     assert plugin.values["supportedInstanceLabels"] == {
         "keys": ["gpu-runners/pool"],
@@ -139,11 +138,11 @@ def test_the_efa_plugin_comes_with_the_pools_that_ask_for_it() -> None:
     assert plugin.values["tolerations"] == [
         {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     ]
-    assert cluster_of({"clusters.ci.eks.pools.a100.efa": False}).gpu_stack.efa_plugin is None
+    assert eks_of({"clusters.ci.eks.pools.a100.efa": False}).efa_plugin is None
 
 
 def test_a_change_of_the_gpu_stack_has_half_an_hour() -> None:
     stack = cluster_of().gpu_stack
-    for release in (stack.device_plugin, stack.operator, stack.efa_plugin):
+    for release in (stack.device_plugin, stack.operator, eks_of().efa_plugin):
         assert release is not None
         assert release.timeout_s >= 1800

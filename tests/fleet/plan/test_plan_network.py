@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.plan.network import ExistingNetwork, NewNetwork, zones
-from tests.fleet.samples import GONE, cluster_of
+from tests.fleet.samples import GONE, eks_of
 
 NAMES = tuple(f"us-west-2{letter}" for letter in "abcdef")
 NETWORK = "clusters.ci.eks.network"
@@ -57,7 +57,7 @@ def test_a_zone_more_moves_no_subnet_of_the_others(before: int, after: int, cidr
 
 @pytest.mark.parametrize(("nat", "per_zone"), [("per-zone", True), ("one", False), (GONE, False)])
 def test_a_network_to_make_has_its_gateways_as_asked(nat: object, per_zone: bool) -> None:
-    network = cluster_of({f"{NETWORK}.nat": nat}).eks.network
+    network = eks_of({f"{NETWORK}.nat": nat}).network
     assert isinstance(network, NewNetwork)
     assert (network.cidr, network.nat_per_zone, network.region) == (
         "10.0.0.0/16",
@@ -68,7 +68,7 @@ def test_a_network_to_make_has_its_gateways_as_asked(nat: object, per_zone: bool
 
 
 def test_a_network_to_use_is_taken_as_it_is() -> None:
-    assert cluster_of(name="existing").eks.network == ExistingNetwork(
+    assert eks_of(name="existing").network == ExistingNetwork(
         vpc_id="vpc-0123456789abcdef0",
         subnet_ids={
             "eu-central-1a": "subnet-0123456789abcdef0",

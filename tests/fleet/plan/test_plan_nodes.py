@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from fleet.catalog.daemonsets import (
@@ -16,19 +18,17 @@ from fleet.catalog.ec2 import instance_type
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.kubelet import eks_allocatable
 from fleet.charts.pods import Toleration
-from fleet.plan.nodes import daemonset_tolerations, daemonsets, job_tolerations, smallest
+from fleet.plan.nodes import asked_by, smallest
+from fleet.plan.ownership import gpu_daemonsets, ownership
+from fleet.plan.placement import daemonset_placement, daemonset_tolerations, job_tolerations
 from fleet.plan.words import GPU_TAINT, PAUSED_TAINT
-from fleet.spec.gpu_stack import GpuOperator, GpuStack
 from fleet.units import Resources, format_cpu, format_memory
-from tests.fleet.samples import GONE, pool_of
+from tests.fleet.samples import GONE, every_key, loaded, pool_of
 
 T4 = "clusters.ci.eks.pools.t4"
 A100 = "clusters.ci.eks.pools.a100"
-CPU_PODS = {
-    pod.name
-    for pod in (*EKS_NODE_DAEMONSETS, *NODE_MONITORING_DAEMONSETS)
-    if pod.where == "every_node"
-}
+STACK = "clusters.ci.gpu_stack"
+OF_EKS = (*EKS_NODE_DAEMONSETS, *NODE_MONITORING_DAEMONSETS)
 
 
 def test_a_cpu_pool_says_its_name_and_its_role_and_repels_nobody() -> None:
@@ -109,16 +109,17 @@ def test_a_paused_pool_keeps_its_maximum_and_takes_no_job() -> None:
 
 def test_daemonsets_tolerate_every_taint_of_the_pools_once() -> None:
     pools = [pool_of(), pool_of({f"{T4}.paused": True}), pool_of(name="system")]
-    assert daemonset_tolerations(pools) == (
+    tolerated = (
         Toleration(key="nvidia.com/gpu", effect="NoSchedule"),
         Toleration(key="gpu-runners/paused", effect="NoSchedule"),
     )
+    assert daemonset_tolerations(pools) == tolerated
+    assert daemonset_placement(pools).tolerations == tolerated
 
 
 def test_what_is_left_for_jobs_is_what_daemonsets_and_reserve_leave() -> None:
     node = pool_of().nodes[0]
-    stack = GpuStack(operator=GpuOperator())
-    pods = daemonsets(gpu=True, efa=False, stack=stack)
+    pods = (*OF_EKS, *DEVICE_PLUGIN_DAEMONSETS, *GPU_OPERATOR_DAEMONSETS)
     assert node.daemonsets == Resources(
         cpu_m=sum(pod.cpu_m for pod in pods),
         memory_mib=sum(pod.memory_mib for pod in pods),
@@ -131,28 +132,30 @@ def test_what_is_left_for_jobs_is_what_daemonsets_and_reserve_leave() -> None:
 @pytest.mark.parametrize(
     ("stack", "added"),
     [
-        (GpuStack(), DEVICE_PLUGIN_DAEMONSETS),
+        (GONE, DEVICE_PLUGIN_DAEMONSETS),
+        ({"advertiser": "device_plugin"}, DEVICE_PLUGIN_DAEMONSETS),
+        ({"operator": {}}, (*DEVICE_PLUGIN_DAEMONSETS, *GPU_OPERATOR_DAEMONSETS)),
         (
-            GpuStack(operator=GpuOperator()),
-            (*DEVICE_PLUGIN_DAEMONSETS, *GPU_OPERATOR_DAEMONSETS),
-        ),
-        (
-            GpuStack(advertiser="operator", operator=GpuOperator()),
+            {"advertiser": "operator", "operator": {}},
             (*GPU_OPERATOR_DAEMONSETS, *GPU_OPERATOR_DEVICE_PLUGIN_DAEMONSETS),
         ),
     ],
-    ids=["plugin", "plugin and operator", "operator"],
+    ids=["by default", "plugin", "plugin and operator", "operator"],
 )
-def test_a_gpu_node_runs_the_daemonsets_of_its_gpu_stack(stack: GpuStack, added: tuple) -> None:
-    always = (*EKS_NODE_DAEMONSETS, *NODE_MONITORING_DAEMONSETS)
-    assert daemonsets(gpu=True, efa=False, stack=stack) == (*always, *added)
-    assert daemonsets(gpu=True, efa=True, stack=stack) == (*always, *added, *EFA_DAEMONSETS)
+def test_a_gpu_node_runs_the_daemonsets_of_its_gpu_stack(stack: Any, added: tuple) -> None:
+    changes = {STACK: stack, f"{A100}.efa": False}
+    assert gpu_daemonsets(ownership(loaded(every_key(changes)).stack.clusters["ci"])) == added
+    assert pool_of(changes).nodes[0].daemonsets == asked_by((*OF_EKS, *added))
+    assert pool_of(changes, "a100").nodes[0].daemonsets == asked_by((*OF_EKS, *added))
+    with_efa = pool_of({STACK: stack}, "a100")
+    assert with_efa.nodes[0].daemonsets == asked_by((*OF_EKS, *added, *EFA_DAEMONSETS))
 
 
-@pytest.mark.parametrize("operator", [None, GpuOperator()])
-def test_a_cpu_node_runs_none_of_the_gpu_stack(operator: GpuOperator | None) -> None:
-    pods = daemonsets(gpu=False, efa=False, stack=GpuStack(operator=operator))
-    assert {pod.name for pod in pods} == CPU_PODS
+@pytest.mark.parametrize("operator", [GONE, {}])
+def test_a_cpu_node_runs_none_of_the_gpu_stack(operator: Any) -> None:
+    pool = pool_of({f"{STACK}.operator": operator}, "system")
+    everywhere = [pod for pod in OF_EKS if pod.where == "every_node"]
+    assert pool.nodes[0].daemonsets == asked_by(everywhere)
 
 
 def test_a_pool_takes_zones_and_release_of_its_cluster_unless_it_has_its_own() -> None:

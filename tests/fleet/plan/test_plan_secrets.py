@@ -8,6 +8,7 @@ from tests.fleet.samples import SHIPPED, every_key, loaded, refused, shipped_sta
 APP = "clusters.ci.github.app.private_key"
 API = "clusters.ci.gitlab.api_token"
 TOKEN = "clusters.ci.gitlab.lanes.token.token"
+HONEY = "clusters.honey.gitlab.lanes.ska-gpu-a100.token"
 
 
 def test_every_secret_of_a_stack_is_listed_with_its_place() -> None:
@@ -15,6 +16,7 @@ def test_every_secret_of_a_stack_is_listed_with_its_place() -> None:
         SecretUse(name="githubAppKey", path=APP),
         SecretUse(name="gitlabApiToken", path=API),
         SecretUse(name="runnerToken", path=TOKEN),
+        SecretUse(name="runnerToken", path=HONEY),
     ]
 
 
@@ -24,13 +26,14 @@ def test_each_missing_secret_is_told_with_the_command_that_sets_it() -> None:
         (APP, "run: pulumi config set --secret gpu-runners:githubAppKey"),
         (API, "run: pulumi config set --secret gpu-runners:gitlabApiToken"),
         (TOKEN, "run: pulumi config set --secret gpu-runners:runnerToken"),
+        (HONEY, "run: pulumi config set --secret gpu-runners:runnerToken"),
     ]
     assert {one.rule for one in findings} == {"secrets"}
 
 
 def test_a_place_that_names_no_secret_is_not_asked_for_one() -> None:
     data = every_key({APP: "-----BEGIN"})
-    assert [one.path for one in refused(data, has_secrets=False)] == [APP, API, TOKEN]
+    assert [one.path for one in refused(data, has_secrets=False)] == [APP, API, TOKEN, HONEY]
     assert "holds a value" in refused(data, has_secrets=False)[0].message
 
 

@@ -10,20 +10,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fleet.catalog.ec2 import INSTANCE_TYPES
-from fleet.plan.nodes import Pool, eks_pool
+from fleet.plan.eks_pools import EksPool, eks_pool
+from fleet.plan.ownership import Ownership
 from fleet.plan.shares import IMAGES_MIB, NOTHING, fair_share, fits, job
 from fleet.spec.eks import Eks
-from fleet.spec.gpu_stack import GpuOperator, GpuStack
-from fleet.spec.lanes import GitHubLane
+from fleet.spec.github import GitHubLane
 from fleet.units import Resources
 from tests.fleet.samples import cluster_of, every_key, told
 
 GPU_TYPES = [name for name, kind in INSTANCE_TYPES.items() if kind.gpus]
 CPU_STEP_M, MIB_STEP, DISK_STEP_MIB = 10, 16, 1024
 PATH = "clusters.ci.github.lanes.gpu"
+OWNERS = Ownership(advertiser="device_plugin", operator=True, driver=False, toolkit=False)
 
 
-def pool(name: str = "gpu", **spec: Any) -> Pool:
+def pool(name: str = "gpu", **spec: Any) -> EksPool:
     eks = Eks.model_validate_json(
         json.dumps(
             {
@@ -34,7 +35,7 @@ def pool(name: str = "gpu", **spec: Any) -> Pool:
             }
         )
     )
-    return eks_pool("ci", eks, GpuStack(operator=GpuOperator()), name)
+    return eks_pool("ci", eks, OWNERS, name)
 
 
 def lane(**spec: Any) -> GitHubLane:
@@ -42,7 +43,7 @@ def lane(**spec: Any) -> GitHubLane:
     return GitHubLane.model_validate_json(json.dumps(given))
 
 
-def of_gpu_type(kind: str = "g4dn.xlarge", **spec: Any) -> Pool:
+def of_gpu_type(kind: str = "g4dn.xlarge", **spec: Any) -> EksPool:
     return pool(instance_types=[kind], **spec)
 
 
@@ -55,7 +56,7 @@ amounts = st.builds(
 
 
 @st.composite
-def nodes_and_gpus(draw: st.DrawFn) -> tuple[Pool, int]:
+def nodes_and_gpus(draw: st.DrawFn) -> tuple[EksPool, int]:
     """A GPU pool, and a number of GPUs that its nodes have."""
     slices = draw(st.integers(1, 6))
     reserve = draw(amounts)
@@ -74,7 +75,7 @@ def nodes_and_gpus(draw: st.DrawFn) -> tuple[Pool, int]:
 
 
 @given(case=nodes_and_gpus(), sides=amounts)
-def test_a_node_full_of_fair_shares_fits(case: tuple[Pool, int], sides: Resources) -> None:
+def test_a_node_full_of_fair_shares_fits(case: tuple[EksPool, int], sides: Resources) -> None:
     made, gpus = case
     share = fair_share((made,), gpus, sides)
     assume(share.cpu_m and share.memory_mib and share.disk_mib)
@@ -87,7 +88,7 @@ def test_a_node_full_of_fair_shares_fits(case: tuple[Pool, int], sides: Resource
 
 @given(case=nodes_and_gpus(), sides=amounts)
 def test_a_fair_share_strands_less_than_one_step_of_rounding(
-    case: tuple[Pool, int], sides: Resources
+    case: tuple[EksPool, int], sides: Resources
 ) -> None:
     made, gpus = case
     share = fair_share((made,), gpus, sides)
@@ -101,7 +102,7 @@ def test_a_fair_share_strands_less_than_one_step_of_rounding(
 
 @given(case=nodes_and_gpus(), sides=amounts)
 def test_a_lane_that_says_only_gpus_fits_or_is_told_that_nothing_is_left(
-    case: tuple[Pool, int], sides: Resources
+    case: tuple[EksPool, int], sides: Resources
 ) -> None:
     made, gpus = case
     sized = job(lane(gpus=gpus), (made,), sides)

@@ -80,7 +80,12 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     (f"{T4}.labels", {f"{'t' * 30}.example.com/{'n' * 42}": "x"}, "more than 82", "shorten"),
     (f"{T4}.labels", {"team": "a b"}, "is not a value of a node label", "up to 63"),
     # the GPU stack
-    ("clusters.ci.gpu_stack.advertiser", "both", "is not one of", "'device_plugin', 'operator' or 'provider'"),
+    (
+        "clusters.ci.gpu_stack.advertiser",
+        "both",
+        "is not one of",
+        "'device_plugin', 'operator' or 'provider'",
+    ),
     # lanes
     (f"{GPU}.pools", [], "is empty", "write at least one"),
     (f"{GPU}.pools", ["T4"], "is not a usable name", "lower-case"),

@@ -19,7 +19,12 @@ VPC = "clusters.existing.eks.network"
 BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
     ({"tags.aws:team": "x"}, "tags.aws:team", "starts with aws:", "rename the tag"),
     ({"tags.AWS:team": "x"}, "tags.AWS:team", "starts with aws:", "rename the tag"),
-    ({EKS: GONE}, "clusters.ci", "has no eks", "add eks"),
+    (
+        {EKS: GONE},
+        "clusters.ci",
+        "has no eks or oke or existing",
+        "add exactly one of eks, oke, existing",
+    ),
     # the network
     (
         {f"{EKS}.network.vpc_id": "vpc-0123456789abcdef0", f"{EKS}.network.zones": GONE}

@@ -8,6 +8,7 @@ import pytest
 
 from fleet.findings import StackFileError
 from fleet.load import load
+from fleet.spec.stack import KINDS
 from tests.fleet.samples import GONE, SHIPPED, every_key, loaded, refused, shipped_stack
 
 EKS = "clusters.ci.eks"
@@ -57,12 +58,13 @@ def test_every_kind_of_problem_of_one_file_is_in_one_message() -> None:
                 ("clusters.ci.github.app.private_key", "githubAppKey"),
                 ("clusters.ci.gitlab.api_token", "gitlabApiToken"),
                 ("clusters.ci.gitlab.lanes.token.token", "runnerToken"),
+                ("clusters.honey.gitlab.lanes.ska-gpu-a100.token", "runnerToken"),
             )
         ),
     }
     text = str(caught.value)
-    assert text.startswith("Pulumi.test.yaml: 15 problems, nothing was changed.\n  ")
-    assert text.count("\n") == 30, "each problem is two lines: place and problem, then the remedy"
+    assert text.startswith("Pulumi.test.yaml: 16 problems, nothing was changed.\n  ")
+    assert text.count("\n") == 32, "each problem is two lines: place and problem, then the remedy"
     assert "\n    run: pulumi config set --secret gpu-runners:runnerToken" in text
 
 
@@ -222,17 +224,33 @@ def test_the_shipped_stack_has_nothing_to_complain_of(name: str) -> None:
 
 def test_the_shipped_stacks_have_the_same_keys_in_the_same_order() -> None:
     def keys(data: Any) -> Any:
-        """Keys in order; names that a user chooses count only as such."""
+        """Keys in order, without those under names that a user chooses."""
         if not isinstance(data, dict):
             return None
         return [
-            (key, [keys(one) for one in value.values()] if key == "clusters" else keys(value))
+            (key, None if key in ("clusters", "pools", "lanes") else keys(value))
             for key, value in data.items()
-            if key not in ("pools", "lanes")
         ]
 
     staging, prod = (shipped_stack(name) for name in SHIPPED)
     assert keys(staging) == keys(prod)
+    (model,) = staging["clusters"].values()
+    of_model = dict(keys(model))
+    for cluster in prod["clusters"].values():
+        (kind,) = set(cluster) & set(KINDS)
+        of_cluster = dict(keys(cluster))
+        here, there = of_cluster.pop(kind), of_model["eks"]
+        assert [key for key in cluster if key != kind] == [key for key in model if key != "eks"]
+        assert next(iter(cluster)) == kind
+        assert all(of_model[key] == below for key, below in of_cluster.items())
+        if kind == "eks":
+            assert here == there
+        else:
+            both = dict(here).keys() & dict(there)
+            assert {"region", "version", "network", "api", "pools"} == both
+            assert [key for key, _ in here if key in both] == [
+                key for key, _ in there if key in both
+            ]
 
 
 def test_an_absent_lane_side_is_fine() -> None:

@@ -1,0 +1,117 @@
+"""What an OKE cluster may be: each slip told once, at its place, with what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fleet.samples import GONE, every_key, told
+
+OKE = "clusters.oci.oke"
+SYSTEM = f"{OKE}.pools.system"
+A10 = f"{OKE}.pools.a10"
+
+SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
+    ({f"{A10}.shape": "VM.GPU.A10.3"}, f"{A10}.shape", "is not an OCI shape", "VM.GPU.A10.2"),
+    (
+        {f"{A10}.shape": "BM.GPU.A10.4"},
+        f"{A10}.preemptible",
+        "bare metal, which OCI never offers as preemptible",
+        "remove preemptible",
+    ),
+    (
+        {f"{A10}.sharing": {"mig": "1g.5gb"}},
+        f"{A10}.sharing.mig",
+        "A10 has no MIG",
+        "use time_slicing",
+    ),
+    (
+        {"clusters.oci.gpu_stack.operator": {"driver": True}},
+        "clusters.oci.gpu_stack.operator.driver",
+        "run Oracle Linux",
+        "remove driver",
+    ),
+    (
+        {"clusters.oci.gpu_stack.advertiser": "provider"},
+        f"{A10}.sharing",
+        "Oracle's own device plugin shares no GPU",
+        "advertiser: device_plugin",
+    ),
+    (
+        {"clusters.oci.github.lanes.a10.image": "nvidia/cuda:12.9.1-base-ubuntu24.04"},
+        "clusters.oci.github.lanes.a10.image",
+        "without its registry",
+        "docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04",
+    ),
+    (
+        {"clusters.oci.github.lanes.a10.gpu": "A100-40GB"},
+        "clusters.oci.github.lanes.a10.gpu",
+        "pool a10 have A10",
+        "remove a10",
+    ),
+    ({f"{A10}.boot_volume_gb": 200}, f"{A10}.boot_volume_gb", "under 400", "use 400 or more"),
+    ({f"{A10}.ocpus": 2}, f"{A10}.ocpus", "has one size", "remove it"),
+    ({f"{SYSTEM}.ocpus": GONE}, f"{SYSTEM}.ocpus", "is missing", "ocpus: 2"),
+    ({f"{SYSTEM}.memory_gb": 512}, f"{SYSTEM}.memory_gb", "does not suit", "within these limits"),
+    ({f"{SYSTEM}.ocpus": 500}, f"{SYSTEM}.ocpus", "does not suit", "within these limits"),
+    (
+        {f"{SYSTEM}.preemptible": True},
+        f"{SYSTEM}.capacity_reservation_id",
+        "cannot be used by preemptible nodes",
+        "remove it or preemptible",
+    ),
+    (
+        {f"{SYSTEM}.availability_domains": ["Uocm:US-ASHBURN-AD-3"]},
+        f"{SYSTEM}.availability_domains",
+        "which the cluster lacks",
+        "Uocm:US-ASHBURN-AD-1",
+    ),
+    (
+        {f"{SYSTEM}.availability_domains": GONE},
+        f"{SYSTEM}.capacity_reservation_id",
+        "without exactly one availability domain",
+        "name its domain",
+    ),
+    ({f"{SYSTEM}.max_size": 1}, f"{SYSTEM}.max_size", "below min_size", "raise max_size"),
+    ({f"{SYSTEM}.image_id": "latest"}, f"{SYSTEM}.image_id", "form", "like ocid1.image."),
+    (
+        {f"{SYSTEM}.sharing": {"time_slicing": 2}},
+        f"{SYSTEM}.sharing",
+        "the shape has no GPU",
+        "remove sharing",
+    ),
+    ({f"{OKE}.version": "1.33"}, f"{OKE}.version", "on OKE", "1.35"),
+    (
+        {f"{OKE}.availability_domains": ["AD-1"]},
+        f"{OKE}.availability_domains[0]",
+        "is not an availability domain",
+        "Uocm:US-ASHBURN-AD-1",
+    ),
+    ({f"{SYSTEM}.min_size": 0}, f"{OKE}.pools", "no CPU pool that always runs", "system:"),
+    ({"tags": {"a.b": "c"}}, "tags.a.b", "which OCI refuses", "rename the tag"),
+    (
+        {f"{OKE}.network.worker_subnet_id": "ocid1.subnet.oc1.iad.aaaa"},
+        f"{OKE}.network.worker_subnet_id",
+        "belongs to a VCN that exists",
+        "remove it",
+    ),
+    (
+        {"clusters.oci-existing.oke.network.worker_subnet_id": GONE},
+        "clusters.oci-existing.oke.network.worker_subnet_id",
+        "is missing",
+        "ocid1.subnet",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "message", "remedy"), SLIPS, ids=[slip[1] for slip in SLIPS]
+)
+def test_one_slip_is_told_once_with_its_place_and_what_to_write_instead(
+    changes: dict[str, Any], path: str, message: str, remedy: str
+) -> None:
+    ((found, said, mend),) = told(every_key(changes))
+    assert found == path
+    assert message in said
+    assert remedy in mend

@@ -1,0 +1,122 @@
+"""A cluster that somebody else made, through the real engine: nobody's kubeconfig is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rehearsal.life import rehearse
+from rehearsal.result import Result
+
+pytestmark = pytest.mark.engine
+
+SERVER = "https://honey.example.com:6443"
+
+KUBECONFIG = f"""
+apiVersion: v1
+kind: Config
+current-context: honey
+contexts: [{{name: honey, context: {{cluster: honey, user: me}}}}]
+clusters: [{{name: honey, cluster: {{server: "{SERVER}"}}}}]
+"""
+
+STACK = """
+config:
+  pulumi:disable-default-providers: ["*"]
+  gpu-runners:stack:
+    clusters:
+      honey:
+        existing:
+          context: honey
+          kubeconfig: {kubeconfig}
+          pools:
+            cpu: {{cpu: 8, memory: 32Gi, disk: 100Gi, count: 2, labels: {{ci: cpu}}}}
+            honey:
+              cpu: 16
+              memory: 64Gi
+              disk: 300Gi
+              count: 1
+              labels: {{ci: device}}
+              taints: [{{key: dedicated, value: ci, effect: NoSchedule}}]
+              devices: {{dri: 4, kvm: 1}}
+            a100:
+              cpu: 128
+              memory: 1000Gi
+              disk: 900Gi
+              gpu: A100-40GB
+              gpus: 8
+              count: 2
+              labels: {{ci: gpu}}
+              taints: [{{key: nvidia.com/gpu, value: "true", effect: NoExecute}}]
+              runtime_class: nvidia
+              container_runtime: crio
+              sharing: {{time_slicing: 2}}
+        gpu_stack: {{advertiser: device_plugin}}
+        github:
+          url: https://github.com/example-org
+          app: {{id: 1, installation_id: 2, private_key: {{secret: githubAppKey}}}}
+          lanes:
+            vulkan: {{pools: [honey], cpu: 2, memory: 8Gi, max_runners: 4, device: dri}}
+            android:
+              pools: [honey]
+              cpu: 2
+              memory: 8Gi
+              max_runners: 1
+              device: kvm
+              device_access: privileged
+              run_as_root: true
+              container_mode: kubernetes-novolume
+            deploy:
+              pools: [a100]
+              gpus: 1
+              gpu: A100-40GB
+              max_runners: 4
+              kubernetes_access: {{namespaces: [ci-jobs], existing_namespaces: [shared]}}
+        gitlab:
+          api_token: {{secret: gitlabApiToken}}
+          lanes:
+            a100:
+              pools: [a100]
+              gpus: 1
+              memory_limit: 16Gi
+              default_tags: true
+              hpa: {{max_replicas: 2}}
+              max_cpu: 8
+              runner: {{group_id: 42}}
+              kubernetes_access: {{existing_namespaces: [shared]}}
+"""
+
+
+def rehearsed(folder: Path) -> Result:
+    kubeconfig = folder / "kubeconfig"
+    kubeconfig.write_text(KUBECONFIG)
+    file = folder / "Pulumi.honey.yaml"
+    file.write_text(STACK.format(kubeconfig=kubeconfig))
+    return rehearse(file, folder=folder / "left")
+
+
+def test_an_existing_cluster_goes_up_rests_and_goes_down(tmp_path: Path) -> None:
+    result = rehearsed(tmp_path)
+    assert result.problems == ()
+    events = [event for event in result.world.journal if event.action == "created"]
+    types = {event.type for event in events}
+    assert {
+        "kubernetes:apps/v1:DaemonSet",
+        "kubernetes:core/v1:ServiceAccount",
+        "kubernetes:rbac.authorization.k8s.io/v1:Role",
+        "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding",
+    } <= types
+    assert {kind.partition(":")[0] for kind in types} <= {"kubernetes", "gitlab"}
+    made = {event.name for event in events if event.type == "kubernetes:core/v1:Namespace"}
+    assert "honey-jobs-ci-jobs" in made
+    assert "honey-jobs-shared" not in made, "that one is somebody else's"
+
+
+def test_no_kubeconfig_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+    result = rehearsed(tmp_path)
+    assert result.ok
+    written = [file for file in (tmp_path / "left").rglob("*") if file.is_file()]
+    assert written
+    assert not [file for file in written if SERVER in file.read_text(errors="replace")]
