@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pulumi
 from pulumi import _types  # pyright: ignore[reportPrivateUsage] - the names of properties
@@ -103,11 +103,20 @@ def _input(
     for urn in sources:
         known |= {text: output for text, output in _outputs(real[urn]) if text not in known}
     used: set[str] = set()
-    shape = _shape(value, known, used)
+
+    def output(leaf: Any) -> Any:
+        if not isinstance(leaf, str) or leaf not in known:
+            return leaf
+        used.add(known[leaf].urn)
+        return known[leaf]
+
+    shape = _changed(value, output)
 
     def make(made: Made) -> Any:
         if set(sources) <= used:
-            found = _filled(shape, made)
+            found = _changed(
+                shape, lambda leaf: leaf.of(made) if isinstance(leaf, Output) else leaf
+            )
         else:  # computed from outputs, as a kubeconfig is
             several = (Output(urn, ("urn",)).of(made) for urn in sources)
             found = pulumi.Output.all(*several).apply(lambda _: value)
@@ -128,34 +137,23 @@ def _outputs(one: Registration) -> Iterator[tuple[str, Output]]:
 
 def _leaves(value: Any, path: tuple[str | int, ...], urn: str) -> Iterator[tuple[str, Output]]:
     if isinstance(value, dict):
-        for key, item in value.items():
+        for key, item in cast("dict[str, Any]", value).items():
             yield from _leaves(item, (*path, _snake(key)), urn)
     elif isinstance(value, list):
-        for index, item in enumerate(value):
+        for index, item in enumerate(cast("list[Any]", value)):
             yield from _leaves(item, (*path, index), urn)
     else:
         yield str(value), Output(urn, path, as_text=not isinstance(value, str))
 
 
-def _shape(value: Any, known: Mapping[str, Output], used: set[str]) -> Any:
+def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The same maps and lists with other leaves."""
     if isinstance(value, dict):
-        return {key: _shape(item, known, used) for key, item in value.items()}
+        whole = cast("dict[str, Any]", value)
+        return {key: _changed(item, change) for key, item in whole.items()}
     if isinstance(value, list):
-        return [_shape(item, known, used) for item in value]
-    if isinstance(value, str) and value in known:
-        used.add(known[value].urn)
-        return known[value]
-    return value
-
-
-def _filled(shape: Any, made: Made) -> Any:
-    if isinstance(shape, Output):
-        return shape.of(made)
-    if isinstance(shape, dict):
-        return {key: _filled(item, made) for key, item in shape.items()}
-    if isinstance(shape, list):
-        return [_filled(item, made) for item in shape]
-    return shape
+        return [_changed(item, change) for item in cast("list[Any]", value)]
+    return change(value)
 
 
 def _snake(name: str) -> str:

@@ -26,8 +26,8 @@ def files(*layers: str) -> list[Path]:
     found: list[Path] = []
     for layer in layers:
         folder = ROOT / layer
-        found += sorted(folder.rglob("*.py")) if folder.is_dir() else [ROOT / f"{layer}.py"]
-    return [file for file in found if "__pycache__" not in file.parts]
+        found += [ROOT / f"{layer}.py", *sorted(folder.rglob("*.py"))]
+    return [file for file in found if file.is_file() and "__pycache__" not in file.parts]
 
 
 def named(file: Path) -> str:

@@ -15,11 +15,27 @@ _AUTONAME = len("-0123456")
 
 
 def node_group_names(plan: Plan) -> Iterator[Finding]:
-    """EKS' limit on node group names, the provider's suffix included."""
+    """EKS' limit on node group names, the provider's suffix included; and no name twice.
+
+    A name begins with its cluster's, so that pools of two clusters can meet: a and b-c, a-b and c.
+    """
+    seen: dict[str, str] = {}
     for cluster in plan.clusters:
         if not isinstance(cluster.platform, EksPlan):
             continue
         for pool in cluster.platform.pools:
+            if pool.logical_name in seen:
+                yield Finding(
+                    rule="names",
+                    path=pool.path,
+                    message=(
+                        f"the node group would be called {pool.logical_name}, as that of "
+                        f"{seen[pool.logical_name]}"
+                    ),
+                    remedy="rename the pool or one of the clusters",
+                    reads=(),
+                )
+            seen[pool.logical_name] = pool.path
             length = len(pool.logical_name) + _AUTONAME
             if length > EKS_NODE_GROUP.max_length:
                 yield Finding(

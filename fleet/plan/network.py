@@ -7,9 +7,6 @@ from ipaddress import IPv4Network
 
 from fleet.spec.eks import EksNetwork
 
-_SMALLEST_SUBNET = 28
-"""AWS refuses smaller ones (prefix length)."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Zone:
@@ -60,9 +57,7 @@ def zones(cidr: str, names: tuple[str, ...]) -> tuple[Zone, ...]:
     """
     whole = IPv4Network(cidr)
     blocks = list(whole.subnets(prefixlen_diff=len(names).bit_length()))
-    public = blocks[-1].subnets(
-        new_prefix=min(_SMALLEST_SUBNET, max(24, blocks[0].prefixlen + len(names).bit_length()))
-    )
+    public = blocks[-1].subnets(new_prefix=max(24, blocks[-1].prefixlen + len(names).bit_length()))
     return tuple(
         Zone(name=name, private_cidr=str(private), public_cidr=str(small))
         for name, private, small in zip(names, blocks, public, strict=False)

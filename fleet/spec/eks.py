@@ -22,6 +22,8 @@ from fleet.spec.pools import EksPool
 SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
 Arn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$")]
 
+_OTHER_PARTITIONS = ("cn-", "us-gov-", "us-iso", "eu-iso", "eusc-")
+
 
 class EksNetwork(Model):
     """A VPC to make (`cidr`, `zones`, `nat`) or one to use (`vpc_id`, `subnet_ids`)."""
@@ -105,6 +107,12 @@ class Eks(Model):
 
     def rules(self) -> Iterator[Rule]:
         """Zones lie in the region, pools in the zones, releases suit, a CPU pool always runs."""
+        if self.region.startswith(_OTHER_PARTITIONS):
+            yield Rule(
+                "region",
+                "is outside AWS' commercial partition, whose ARNs this program writes",
+                "use a commercial region",
+            )
         for zone in self.network.zone_names:
             if zone[:-1] != self.region:
                 yield Rule(

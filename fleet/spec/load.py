@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Set
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import cast
 
@@ -111,7 +112,7 @@ def _mend(data: dict[str, Json], place: Path) -> None:
     if isinstance(holder, dict) and isinstance(key, str):
         field = fields_at(Stack, place[:-1]).get(key)
         if field is not None and field.examples:
-            holder[key] = field.examples[0]
+            holder[key] = deepcopy(field.examples[0])
             return
     cut(data, place)
 

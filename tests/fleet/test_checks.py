@@ -111,6 +111,27 @@ def test_a_node_group_name_leaves_room_for_its_suffix() -> None:
     loaded({"clusters": {name: cluster}})
 
 
+def test_pools_of_two_clusters_have_two_node_groups() -> None:
+    data = every_key()
+    cluster = data["clusters"]["existing"]
+    pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
+    data["clusters"] = {
+        "a": {
+            **cluster,
+            "eks": {**cluster["eks"], "pools": {**cluster["eks"]["pools"], "b-c": pool}},
+        },
+        "a-b": {
+            "eks": {**cluster["eks"], "pools": {**cluster["eks"]["pools"], "c": pool}},
+        },
+    }
+    (finding,) = refused(data)
+    assert (finding.rule, finding.path) == ("names", "clusters.a-b.eks.pools.c")
+    assert finding.message == (
+        "the node group would be called a-b-c, as that of clusters.a.eks.pools.b-c"
+    )
+    assert finding.remedy == "rename the pool or one of the clusters"
+
+
 def test_a_release_name_is_one_that_helm_takes() -> None:
     plan = loaded(every_key()).plan
     (ci, *_) = plan.clusters

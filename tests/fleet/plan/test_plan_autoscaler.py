@@ -92,7 +92,12 @@ def test_the_release_carries_the_order_of_the_lanes() -> None:
     text = release.values["expanderPriorities"]
     found = yaml.safe_load(text)
     assert rank(found, "a100") > rank(found, "t4")
-    assert release.values["extraArgs"]["expander"] == "priority,least-waste"
+    assert release.values["extraArgs"] == {
+        "expander": "priority,least-waste",
+        # Else no node of the system pool, and none with a job's scratch space, is ever given back.
+        "skip-nodes-with-system-pods": False,
+        "skip-nodes-with-local-storage": False,
+    }
 
 
 @pytest.mark.parametrize(("version", "minor"), [("1.33", "v1.33."), ("1.36", "v1.36.")])

@@ -101,6 +101,14 @@ def test_a_fair_share_strands_less_than_one_step_of_rounding(
 
 
 @given(case=nodes_and_gpus(), sides=amounts)
+def test_a_fair_share_is_a_round_amount(case: tuple[Pool, int], sides: Resources) -> None:
+    share = fair_share((case[0],), case[1], sides)
+    assert share.cpu_m % CPU_STEP_M == 0
+    assert share.memory_mib % MIB_STEP == 0
+    assert share.disk_mib % DISK_STEP_MIB == 0
+
+
+@given(case=nodes_and_gpus(), sides=amounts)
 def test_a_lane_that_says_only_gpus_fits_or_is_told_that_nothing_is_left(
     case: tuple[EksPool, int], sides: Resources
 ) -> None:
@@ -185,6 +193,7 @@ def test_a_lane_that_cannot_fit_is_told_pool_resource_asked_and_available(
     assert "an empty node of pool gpu (g4dn.xlarge) has" in finding.message
     assert finding.message.endswith(available)
     assert f"lower {key}" in finding.remedy
+    assert ("leave it out for the fair share" in finding.remedy) is (key != "gpus")
 
 
 def test_side_containers_are_named_where_they_are_the_reason() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from fleet.findings import Path, dotted
 from fleet.spec.explain import fields_at
+from fleet.spec.load import parse
 from fleet.spec.stack import Stack
 from tests.fleet.samples import every_key, places, refused
 
@@ -48,7 +49,7 @@ def test_the_sample_holds_every_key_of_every_model() -> None:
 
 @pytest.mark.parametrize("path", PLACES, ids=dotted)
 def test_a_null_is_one_finding_where_it_stands(path: Path) -> None:
-    (finding,) = refused(stack_with(path, None))
+    (finding,) = parse(stack_with(path, None)).findings
     assert (finding.path, finding.message) == (dotted(path), "is present, but has no value")
     assert finding.remedy
 
@@ -64,7 +65,7 @@ def test_a_value_of_the_wrong_type_is_one_finding_where_it_stands(path: Path) ->
 
 @pytest.mark.parametrize("path", MODELS, ids=dotted)
 def test_an_unknown_key_is_one_finding_that_says_which_keys_there_are(path: Path) -> None:
-    (finding,) = refused(stack_with((*path, "zzz"), 1))
+    (finding,) = parse(stack_with((*path, "zzz"), 1)).findings
     assert (finding.path, finding.message) == (dotted((*path, "zzz")), "is not a key here")
     assert finding.remedy == f"remove it; the keys here are {', '.join(fields_at(Stack, path))}"
 

@@ -58,6 +58,14 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     # the cluster
     (
+        {f"{EKS}.region": "us-gov-west-1", f"{EKS}.pools.a100": GONE}
+        | {f"{EKS}.network.zones": ["us-gov-west-1a", "us-gov-west-1b"]}
+        | {"clusters.ci.github.lanes.big": GONE},
+        f"{EKS}.region",
+        "is outside AWS' commercial partition",
+        "use a commercial region",
+    ),
+    (
         {f"{EKS}.network.zones": ["us-west-2a", "us-west-2b", "us-east-1a"]},
         f"{EKS}.region",
         "is us-west-2, but the network names zone us-east-1a",
