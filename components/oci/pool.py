@@ -47,7 +47,6 @@ class NodePool(pulumi.ComponentResource):
         super().__init__("gpu-runners:oci:NodePool", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         plan = args.plan
-        size, ignored = desired_size(plan, args.live)
         self.node_pool = _ENGINE.NodePool(
             name,
             name=plan.logical_name,
@@ -66,7 +65,7 @@ class NodePool(pulumi.ComponentResource):
                 boot_volume_size_in_gbs=str(plan.boot_volume_gb),
             ),
             node_config_details=_ENGINE.NodePoolNodeConfigDetailsArgs(
-                size=size,
+                size=desired_size(plan, args.live),
                 nsg_ids=list(args.worker_security_group_ids),
                 placement_configs=_placement(plan, args.worker_subnet_id),
                 node_pool_pod_network_option_details=(
@@ -97,28 +96,21 @@ class NodePool(pulumi.ComponentResource):
             ],
             node_metadata=node_metadata(plan),
             freeform_tags=node_pool_tags(args.cluster, plan),
-            opts=pulumi.ResourceOptions.merge(
-                child, pulumi.ResourceOptions(depends_on=args.after, ignore_changes=ignored)
-            ),
+            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=args.after)),
         )
         self.register_outputs({"node_pool_id": self.node_pool.id})
 
 
-def desired_size(plan: OkePool, live: LiveSize | None) -> tuple[int, list[str] | None]:
-    """The size to ask for, in nodes, and the properties to ignore.
+def desired_size(plan: OkePool, live: LiveSize | None) -> int:
+    """The size to ask for, in nodes: the live one, which the autoscaler moves, within the bounds.
 
-    The autoscaler moves the size, so a difference is ignored while it lies within the bounds. It
-    never scales a pool up to a new minimum, nor down to a new maximum, by itself: then the size is
-    sent, and held within the bounds.
-    Source: kubernetes/autoscaler cluster-autoscaler/FAQ.md (enforce-node-group-min-size is off).
+    It is never ignored. The provider sends the whole of nodeConfigDetails when any of it changes
+    (tags, security groups, placement), and an ignored size is the one of the last `up`: it would
+    scale running jobs in. So a preview may show a size that the autoscaler has already set.
     """
-    # Only the camelCase path is understood below the top level.
-    ignored = ["nodeConfigDetails.size"]
     if live is None:
-        return plan.min_size, ignored
-    if plan.min_size <= live.desired_size <= plan.max_size:
-        return live.desired_size, ignored
-    return min(max(live.desired_size, plan.min_size), plan.max_size), None
+        return plan.min_size
+    return min(max(live.desired_size, plan.min_size), plan.max_size)
 
 
 def _placement(

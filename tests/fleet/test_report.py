@@ -9,7 +9,7 @@ from fleet.cost import HOURS_PER_MONTH, MonthlyCost, monthly_cost
 from fleet.findings import Finding
 from fleet.plan.shares import NOTHING, job
 from fleet.report import fitting, markdown
-from fleet.spec.lanes import GitHubLane
+from fleet.spec.github import GitHubLane
 from tests.fleet.samples import SHIPPED, cluster_of, every_key, loaded, pool_of, shipped_stack
 
 T4 = "clusters.ci.eks.pools.t4"
@@ -48,7 +48,7 @@ def test_as_many_jobs_fit_a_node_as_the_scarcest_resource_allows(
 ) -> None:
     pool = pool_of({f"{T4}.reserve": {}})
     spec = GitHubLane.model_validate({"pools": ("t4",), "max_runners": 1, **asked})
-    assert fitting(job(spec, (pool,), NOTHING), pool.nodes[0]) == count
+    assert fitting(job(spec, (pool,), NOTHING), pool, pool.nodes[0]) == count
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -31,7 +31,6 @@ from rehearsal.standin.oci.addon_keys import (
 from rehearsal.standin.oci.base import OciKind
 from rehearsal.standin.oci.oke_cluster import cluster_of, is_enhanced
 from rehearsal.standin.oci.oke_nodes import DISABLED
-from rehearsal.standin.oci.shapes import SHAPES
 from rehearsal.standin.properties import flag, objects, text
 from rehearsal.standin.rules import Problem
 from rehearsal.standin.world import Event, World
@@ -197,8 +196,3 @@ def _warn(world: World, call: Call, detail: str) -> None:
 
 
 KINDS = (Addon(),)
-
-
-def _has_gpu(pool: Thing) -> bool:
-    shape = SHAPES.get(text(pool.outputs, "nodeShape") or "")
-    return shape is not None and shape.has_nvidia_gpu

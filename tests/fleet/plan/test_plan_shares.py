@@ -101,7 +101,7 @@ def test_a_fair_share_strands_less_than_one_step_of_rounding(
 
 
 @given(case=nodes_and_gpus(), sides=amounts)
-def test_a_fair_share_is_a_round_amount(case: tuple[Pool, int], sides: Resources) -> None:
+def test_a_fair_share_is_a_round_amount(case: tuple[EksPool, int], sides: Resources) -> None:
     share = fair_share((case[0],), case[1], sides)
     assert share.cpu_m % CPU_STEP_M == 0
     assert share.memory_mib % MIB_STEP == 0

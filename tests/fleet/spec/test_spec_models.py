@@ -8,13 +8,19 @@ from typing import Any
 import pydantic
 import pytest
 
+from fleet.plan.ownership import ownership
+from fleet.spec.access import KubernetesAccess
 from fleet.spec.base import Model
 from fleet.spec.eks import Eks, EksNetwork
+from fleet.spec.existing import Existing, ExistingPool
+from fleet.spec.github import GitHubLane
+from fleet.spec.gitlab import GitLab, GitLabLane
 from fleet.spec.gpu_stack import GpuOperator, GpuStack
-from fleet.spec.lanes import GitHubLane, GitLab, GitLabLane
+from fleet.spec.oke import Oke, OkeApi
+from fleet.spec.oke_pools import OkePool
 from fleet.spec.pools import EksPool, Reserve
 from fleet.spec.stack import Charts, Cluster, Stack
-from tests.fleet.samples import every_key, loaded
+from tests.fleet.samples import GONE, every_key, loaded
 
 DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
     (
@@ -37,35 +43,89 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
         },
     ),
     (
+        OkePool,
+        {
+            "ocpus": None,
+            "memory_gb": None,
+            "min_size": 0,
+            "image_id": None,
+            "boot_volume_gb": None,
+            "availability_domains": None,
+            "capacity_reservation_id": None,
+            "preemptible": False,
+            "sharing": None,
+            "node_cycling": False,
+            "eviction_minutes": 60,
+            "reserve": Reserve(cpu=0, memory=0, disk=0),
+            "labels": {},
+            "paused": False,
+        },
+    ),
+    (Oke, {"api": OkeApi(allow=()), "profile": None}),
+    (
+        ExistingPool,
+        {
+            "taints": (),
+            "gpu": None,
+            "gpus": None,
+            "driver": None,
+            "runtime_class": None,
+            "container_runtime": "containerd",
+            "sharing": None,
+            "devices": {},
+        },
+    ),
+    (Existing, {"kubeconfig": None}),
+    (KubernetesAccess, {"namespaces": (), "existing_namespaces": (), "permissions": ()}),
+    (
         GitHubLane,
         {
             "gpus": 0,
+            "gpu": None,
             "cpu": None,
             "memory": None,
+            "memory_limit": None,
             "disk": None,
             "shm": None,
             "image": None,
+            "runtime_class": None,
+            "kubernetes_access": None,
             "env": {},
             "paused": False,
             "min_runners": 0,
             "group": None,
             "labels": (),
             "container_mode": "none",
+            "pull_policy": None,
+            "device": None,
+            "device_access": "plugin",
+            "run_as_root": False,
+            "supplemental_groups": (),
         },
     ),
     (
         GitLabLane,
         {
             "gpus": 0,
+            "gpu": None,
             "cpu": None,
             "memory": None,
+            "memory_limit": None,
             "disk": None,
             "shm": None,
             "image": None,
+            "runtime_class": None,
+            "kubernetes_access": None,
             "env": {},
             "paused": False,
             "concurrent": 4,
+            "hpa": None,
             "tags": (),
+            "default_tags": False,
+            "max_cpu": None,
+            "max_memory": None,
+            "pull_policy": ("if-not-present",),
+            "driver_capabilities": ("compute", "utility"),
             "runner": None,
             "token": None,
             "existing_secret": None,
@@ -78,10 +138,20 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
         },
     ),
     (GitLab, {"url": "https://gitlab.com", "api_token": None}),
-    (GpuStack, {"advertiser": "device_plugin", "operator": None}),
-    (GpuOperator, {"metrics": True}),
+    (GpuStack, {"advertiser": None, "operator": None}),
+    (GpuOperator, {"metrics": True, "driver": False, "toolkit": False}),
     (Charts, {"repositories": {}, "arc_version": None, "arc_crds": None}),
-    (Cluster, {"eks": None, "gpu_stack": GpuStack(), "github": None, "gitlab": None}),
+    (
+        Cluster,
+        {
+            "eks": None,
+            "oke": None,
+            "existing": None,
+            "gpu_stack": GpuStack(),
+            "github": None,
+            "gitlab": None,
+        },
+    ),
     (Stack, {"protect": False, "tags": {}, "charts": Charts()}),
 ]
 
@@ -96,6 +166,24 @@ def test_what_is_left_out_is_safe_and_cheap(model: type[Model], defaults: dict[s
         if not field.is_required()
     }
     assert optional == defaults
+
+
+@pytest.mark.parametrize(
+    ("cluster", "advertiser"),
+    [
+        ("ci", "device_plugin"),
+        ("existing", "device_plugin"),
+        ("oci", "provider"),
+        ("oci-existing", "provider"),
+        ("honey", "provider"),
+    ],
+)
+def test_gpus_are_advertised_by_what_the_platform_lacks_or_has(
+    cluster: str, advertiser: str
+) -> None:
+    data = every_key({"clusters.ci.gpu_stack": GONE, "clusters.oci.gpu_stack": GONE})
+    del data["clusters"]["oci"]["oke"]["pools"]["a10"]["sharing"]
+    assert ownership(loaded(data).stack.clusters[cluster]).advertiser == advertiser
 
 
 def test_zones_of_a_network_are_those_to_make_or_those_of_the_subnets() -> None:
