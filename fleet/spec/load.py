@@ -29,7 +29,7 @@ class Parsed:
     """What could be read. It may only be deployed when there is no finding of severity error."""
 
     stack: Stack | None
-    """The stack less what is wrong with it; None when nothing is left."""
+    """The stack, with stand-ins for what is wrong with it; None when nothing is left."""
     findings: tuple[Finding, ...]
     cut: frozenset[str]
     """Paths of values that are wrong: they were cut out, or something stands in for them."""

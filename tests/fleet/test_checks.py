@@ -161,6 +161,18 @@ def test_github_knows_one_scale_set_of_a_name_in_a_group(ending: str) -> None:
     assert "another runner group" in finding.remedy
 
 
+def test_scale_sets_without_a_group_are_in_one() -> None:
+    (finding,) = refused(
+        every_key(
+            {
+                f"{OTHER}.url": "https://github.com/example-org",
+                f"{OTHER}.lanes.big": gpu_lane("t4"),
+            }
+        )
+    )
+    assert finding.path == f"{OTHER}.lanes.big"
+
+
 @pytest.mark.parametrize(
     "changes",
     [
