@@ -136,4 +136,7 @@ def _engine_environment(folder: Path, ports: Mapping[str, int]) -> dict[str, str
         # The state is still saved when a command ends, a failed one too; not once per resource.
         "PULUMI_SKIP_CHECKPOINTS": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
+        # Commands are short: collecting garbage costs more than the memory is worth.
+        "GOGC": "off",
+        "GOMEMLIMIT": "1GiB",
     }

@@ -145,21 +145,19 @@ def test_a_removed_lane_takes_only_its_own_resources_along(tmp_path: Path) -> No
     assert of_kind(result, "replace") == set()
 
 
-def test_every_resource_may_fail_once_on_the_way_up(tmp_path: Path) -> None:
-    result = rehearse(STAGING, faults=[EACH_ONCE], continue_on_error=True, folder=tmp_path / "left")
-    assert result.problems == ()
-    struck = [entry for entry in result.phases if entry.title.startswith("up, attempt")]
-    assert len(struck) > 5, "each attempt gets one step further along the dependencies"
-
-
-def test_every_resource_may_fail_once_on_the_way_down(tmp_path: Path) -> None:
+def test_every_resource_may_fail_once_on_the_way_up_and_once_on_the_way_down(
+    tmp_path: Path,
+) -> None:
     result = rehearse(
         STAGING,
-        faults=[Fault(name="*", steps=("delete",))],
+        faults=[EACH_ONCE, Fault(name="*", steps=("delete",))],
         continue_on_error=True,
         folder=tmp_path / "left",
     )
     assert result.problems == ()
+    for way in ("up", "destroy"):
+        attempts = [one for one in result.phases if one.title.startswith(f"{way}, attempt")]
+        assert len(attempts) > 5, "each attempt gets one step further along the dependencies"
 
 
 def resources(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
