@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pulumi
 import pytest
 
+import fleet.load
+import stacks.load
+from fleet.findings import Finding
+from fleet.load import Fleet
 from tests import stackfiles
+from tests.engine import attempt
+from tests.stackfiles import ROOT
 
 
 def refused(data: object, *, given: Mapping[str, str] | None = None) -> str:
@@ -147,3 +155,26 @@ def test_no_error_holds_the_text_of_a_secret() -> None:
     _set(f"{_EKS}/region", "nowhere")(data)
     message = refused(data, given=stackfiles.secrets(data))
     assert "plain-text-of" not in message
+
+
+def test_a_configuration_without_a_stack_is_refused_with_what_to_write() -> None:
+    found, error = attempt(lambda: runpy.run_path(str(ROOT / "__main__.py")) and None, stack="new")
+    assert isinstance(error, pulumi.RunError), repr(error)
+    assert "Pulumi.new.yaml: has no gpu-runners:stack" in str(error)
+    assert "Pulumi.staging.yaml" in str(error), "a remedy names what to copy"
+    assert found.resources == []
+
+
+def test_a_warning_is_logged_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    warning = Finding(
+        rule="test", path="clusters.x", message="odd", remedy="mend it", severity="warning"
+    )
+
+    def load(*args: Any, **kwargs: Any) -> Fleet:
+        return replace(fleet.load.load(*args, **kwargs), warnings=(warning,))
+
+    monkeypatch.setattr(stacks.load, "load", load)
+    found, error = stackfiles.run("staging")
+    assert error is None
+    assert found.log == [("warning", "clusters.x: odd\n    mend it")]
+    assert found.find("gpu-runners:index:RunnerCluster")

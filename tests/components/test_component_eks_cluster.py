@@ -136,6 +136,18 @@ def test_each_admin_gets_an_entry_with_cluster_admin() -> None:
         assert entry.urn in policy.depends_on, "a policy needs an entry to hang on"
 
 
+def test_an_admin_who_leaves_touches_nobody_else() -> None:
+    one, two = (f"arn:aws:iam::111122223333:role/{name}" for name in ("one", "two"))
+    both, rest = made(admins=[one, two]), made(admins=[two])
+    for kind in (aws.eks.AccessEntry, aws.eks.AccessPolicyAssociation):
+        before = {entry.inputs["principalArn"]: entry.urn for entry in both.find(kind)}
+        (after,) = rest.find(kind)
+        assert after.urn == before[two], (
+            "under another name the entry would be made anew before the old one is gone, and EKS "
+            "refuses a second entry of one principal"
+        )
+
+
 @pytest.mark.parametrize("protect", [True, False])
 def test_protection_is_of_the_cluster_alone(protect: bool, known: bool) -> None:
     found = made(known=known, protect=protect)

@@ -9,6 +9,7 @@ import pytest
 
 from fleet.plan.build import GitHubPlan
 from fleet.plan.github import GitHubLanePlan
+from fleet.units import Resources
 from tests.fleet.samples import GONE, cluster_of
 
 LANE = "clusters.ci.github.lanes.gpu"
@@ -107,8 +108,16 @@ def test_what_stands_beside_the_job_on_its_node_is_taken_from_its_share(mode: st
         for one in containers(pod)
         if one.get("resources") and GPU not in one["resources"].get("limits", {})
     ]
-    asked = sum(int(one["resources"]["requests"]["memory"].removesuffix("Mi")) for one in beside)
-    assert lane.job.sides.memory_mib == asked
+
+    def asked(resource: str, unit: str) -> int:
+        requests = [one["resources"]["requests"].get(resource, f"0{unit}") for one in beside]
+        return sum(int(each.removesuffix(unit)) for each in requests)
+
+    assert lane.job.sides == Resources(
+        cpu_m=asked("cpu", "m"),
+        memory_mib=asked("memory", "Mi"),
+        disk_mib=asked("ephemeral-storage", "Mi"),
+    )
     assert alone.job.request.memory_mib - lane.job.total.memory_mib in range(16)
 
 
