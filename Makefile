@@ -23,7 +23,7 @@ ifdef STALL
 WHAT += --stall "$(STALL)"
 endif
 
-.PHONY: help rehearse test lint lock schema benchmark preview up destroy clean
+.PHONY: help rehearse test coverage lint lock schema benchmark preview up destroy clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,10 +39,15 @@ $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
-# Tracing would double the time of the engine's tests and show nothing that the others do not.
+# Coverage is shown of what the components' tests run; tracing the rest would double its time.
+UNTRACED := tests/fleet tests/rehearsal tests/test_rehearsals.py tests/test_examples.py
+TRACED := tests/components $(filter-out $(UNTRACED),$(wildcard tests/test_*.py))
 test: $(ENVIRONMENT) ## run the tests on two cores, coverage shown
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(TRACED) --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(UNTRACED)
+
+coverage: $(ENVIRONMENT) ## coverage of every test that needs no engine (slow)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not engine" --cov --cov-report=term:skip-covered
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m engine
 
 lint: $(ENVIRONMENT) ## ruff, its formatter and pyright
 	$(BIN)/ruff check .

@@ -168,7 +168,7 @@ def sdk_class(token: str) -> Any:
     module = {"helm.sh/v3": "helm/v3"}.get(module, module)
     parts = module.split("/") if package == "kubernetes" else module.split("/")[:1]
     path = [f"pulumi_{package}", *(part for part in parts if part != "index")]
-    return getattr(importlib.import_module(".".join(path)), noun)
+    return getattr(importlib.import_module(".".join(path).lower()), noun)
 
 
 def differences(found: Registered, again: Registered) -> list[str]:

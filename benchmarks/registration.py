@@ -29,8 +29,9 @@ from benchmarks.flat import differences, flat  # noqa: E402
 from components.cluster import RunnerCluster, RunnerClusterArgs  # noqa: E402
 from fleet.load import load  # noqa: E402
 from fleet.plan.build import Plan  # noqa: E402
-from stacks.providers import aws_provider, gitlab_provider  # noqa: E402
+from stacks.providers import cloud_provider, gitlab_provider  # noqa: E402
 from tests import fleets, stackfiles  # noqa: E402
+from tests.computed import OCI_CALLS  # noqa: E402
 from tests.engine import Registered, deploy  # noqa: E402
 
 PROD_AT_MOST = 1.2
@@ -68,13 +69,14 @@ def clusters(plan: Plan) -> Callable[[], None]:
 
     def program() -> None:
         for cluster in plan.clusters:
-            providers: list[pulumi.ProviderResource] = [aws_provider(cluster.eks)]
+            providers: list[pulumi.ProviderResource] = [cloud_provider(cluster.platform)]
             if cluster.gitlab is not None:
                 providers.append(
                     gitlab_provider(cluster.name, cluster.gitlab, pulumi.Output.secret("glpat"))
                 )
             secrets = {"githubAppKey": pulumi.Output.secret("key")}
-            args = RunnerClusterArgs(plan=cluster, connect=connect, secrets=secrets)
+            images = {pool.name: f"ocid1.image.oc1.iad.{pool.name}" for pool in cluster.pools}
+            args = RunnerClusterArgs(plan=cluster, connect=connect, secrets=secrets, images=images)
             opts = pulumi.ResourceOptions(providers=providers)
             RunnerCluster(cluster.name, args, opts)
 
@@ -90,7 +92,7 @@ def seconds(program: Callable[[], None]) -> float:
     """CPU time of one run under the fake engine."""
     gc.collect()
     start = time.process_time()
-    deploy(program)
+    deploy(program, calls=OCI_CALLS)
     return time.process_time() - start
 
 
@@ -107,9 +109,9 @@ def by_turns(programs: list[Callable[[], None]], turns: int) -> list[list[float]
 def prod(turns: int) -> Iterator[Line]:
     """Compare prod with a flat script that registers exactly the same."""
     components = clusters(plan_of(stackfiles.body("prod")))
-    found = deploy(components)
+    found = deploy(components, calls=OCI_CALLS)
     script = flat(found)
-    unlike = differences(found, deploy(script))
+    unlike = differences(found, deploy(script, calls=OCI_CALLS))
     assert not unlike, f"the flat script registers something else: {unlike}"
     with_components, without = by_turns([components, script], turns)
     ratio = median(a / b for a, b in zip(with_components, without, strict=True))

@@ -93,8 +93,10 @@ class EksCluster(pulumi.ComponentResource):
                 pulumi.ResourceOptions(depends_on=[attached, logs], protect=args.protect or None),
             ),
         )
-        for index, admin in enumerate(plan.admins):
-            _grant_admin(f"{name}-admin-{index}", self.cluster.name, admin, plan.tags, child)
+        for admin in plan.admins:
+            # Named by the principal: one who leaves moves nobody else's entry.
+            label = admin.partition("::")[2].replace(":", "-")
+            _grant_admin(f"{name}-admin-{label}", self.cluster.name, admin, plan.tags, child)
         self.ready_for_nodes = [
             aws.eks.Addon(
                 f"{name}-{addon}",

@@ -137,6 +137,8 @@ class Eks(Model):
                     "use one of that version, or remove it for the one that this program pins",
                     ("version",),
                 )
+        if len(set(self.admins)) != len(self.admins):
+            yield Rule("admins", "names a principal twice", "name each principal once")
         always = [pool for pool in self.pools.values() if not pool.gpus and pool.min_size]
         if not always:
             yield Rule(

@@ -19,7 +19,7 @@ from typing import Final
 
 from rehearsal.standin.oci.base import ocid
 
-VERSIONS: Final = ("v1.33.10", "v1.34.2", "v1.35.2", "v1.36.1")
+VERSIONS: Final = ("v1.33.10", "v1.34.2", "v1.34.10", "v1.35.2", "v1.36.1")
 """What OKE offered in the middle of 2026, newest patch of each minor:
 https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengaboutk8sversions.htm"""
 
