@@ -118,13 +118,7 @@ class EksCluster(pulumi.ComponentResource):
         ]
         self.node_role_arn = node_role.arn
         self.kubeconfig = pulumi.Output.secret(_kubeconfig(plan, self.cluster))
-        self.register_outputs(
-            {
-                "name": self.cluster.name,
-                "kubeconfig": self.kubeconfig,
-                "node_role_arn": self.node_role_arn,
-            }
-        )
+        self.register_outputs({"name": self.cluster.name, "kubeconfig": self.kubeconfig})
 
 
 def service_role(

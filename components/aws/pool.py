@@ -91,9 +91,7 @@ class NodeGroup(pulumi.ComponentResource):
                 tag=aws.autoscaling.TagTagArgs(key=key, value=value, propagate_at_launch=False),
                 opts=child,
             )
-        self.register_outputs(
-            {"node_group_name": self.node_group.node_group_name, "autoscaling_group": group}
-        )
+        self.register_outputs({"node_group_name": self.node_group.node_group_name})
 
 
 def desired_size(plan: EksPool, live: LiveSize | None) -> tuple[int, list[str] | None]:
