@@ -91,7 +91,11 @@ def _auto_scaling_groups(plan: EksPlan, provider: pulumi.ProviderResource) -> di
             opts=options,
         )
         if groups.names:
-            group = aws.autoscaling.get_group(name=groups.names[0], opts=options)
+            # While a pool is replaced two stand side by side: the one that runs jobs counts.
+            group = max(
+                (aws.autoscaling.get_group(name=name, opts=options) for name in groups.names),
+                key=lambda one: one.desired_capacity,
+            )
             found[pool.name] = LiveSize(
                 min_size=group.min_size,
                 max_size=group.max_size,

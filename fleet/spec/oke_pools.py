@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from fleet.catalog.limits import OKE_MAX_BOOT_VOLUME_GB, OKE_MIN_BOOT_VOLUME_GB
 from fleet.catalog.oci import SHAPES, BadShapeSize, Ocpus, UnknownShape, shape, sized
 from fleet.spec.base import Model, Rule
-from fleet.spec.pools import LabelKey, LabelValue, Reserve, Sharing, mig_rules
+from fleet.spec.pools import LabelKey, LabelValue, Reserve, Sharing, bounds_rules, mig_rules
 
 GPU_BOOT_VOLUME_GB = 400
 _CPU_BOOT_VOLUME_GB = 100
@@ -97,13 +97,7 @@ class OkePool(Model):
 
     def rules(self) -> Iterator[Rule]:
         """Sizes, GPU options and capacity agree with the shape."""
-        if self.max_size < self.min_size:
-            yield Rule(
-                "max_size",
-                f"is {self.max_size}, below min_size ({self.min_size})",
-                "raise max_size or lower min_size",
-                ("min_size",),
-            )
+        yield from bounds_rules(self.min_size, self.max_size)
         kind = SHAPES[self.shape]
         yield from self._size_rules()
         if kind.gpu is not None:

@@ -122,6 +122,17 @@ class Sharing(Model):
         return self.time_slicing or 1
 
 
+def bounds_rules(min_size: int, max_size: int) -> Iterator[Rule]:
+    """The sizes of a pool, in nodes, agree."""
+    if max_size < min_size:
+        yield Rule(
+            "max_size",
+            f"is {max_size}, below min_size ({min_size})",
+            "raise max_size or lower min_size",
+            ("min_size",),
+        )
+
+
 def mig_rules(sharing: Sharing | None, gpu: str, reads: tuple[str, ...]) -> Iterator[Rule]:
     """MIG on nodes that this program makes: never, and on some models not by anybody."""
     if sharing is None or sharing.mig is None:
@@ -195,13 +206,7 @@ class EksPool(Model):
 
     def rules(self) -> Iterator[Rule]:
         """Sizes, GPU options, capacity and EFA agree with the instance types."""
-        if self.max_size < self.min_size:
-            yield Rule(
-                "max_size",
-                f"is {self.max_size}, below min_size ({self.min_size})",
-                "raise max_size or lower min_size",
-                ("min_size",),
-            )
+        yield from bounds_rules(self.min_size, self.max_size)
         kinds = [INSTANCE_TYPES[name] for name in self.instance_types]
         if len({(kind.gpu, kind.gpus) for kind in kinds}) > 1:
             yield Rule(
