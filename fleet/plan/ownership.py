@@ -25,10 +25,10 @@ class Ownership:
     """Whether the GPU Operator is installed."""
     driver: bool
     """Whether the operator installs the driver; else the node's image has it."""
-    driver_version: str | None
-    """Driver that the operator installs; None where it installs none."""
     toolkit: bool
     """Whether the operator installs the container toolkit; else the node's image has it."""
+    driver_version: str | None = None
+    """Driver that the operator installs; None where it installs none."""
 
 
 def ownership(cluster: Cluster) -> Ownership:

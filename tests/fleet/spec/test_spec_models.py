@@ -49,6 +49,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
             "memory_gb": None,
             "min_size": 0,
             "image_id": None,
+            "driver": None,
             "boot_volume_gb": None,
             "availability_domains": None,
             "capacity_reservation_id": None,
@@ -65,6 +66,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
     (
         ExistingPool,
         {
+            "max_pods": 110,
             "taints": (),
             "gpu": None,
             "gpus": None,
@@ -75,7 +77,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
             "devices": {},
         },
     ),
-    (Existing, {"kubeconfig": None}),
+    (Existing, {"kubeconfig": None, "version": None}),
     (KubernetesAccess, {"namespaces": (), "existing_namespaces": (), "permissions": ()}),
     (
         GitHubLane,
@@ -88,6 +90,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
             "disk": None,
             "shm": None,
             "image": None,
+            "cuda": None,
             "runtime_class": None,
             "kubernetes_access": None,
             "env": {},
@@ -114,6 +117,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
             "disk": None,
             "shm": None,
             "image": None,
+            "cuda": None,
             "runtime_class": None,
             "kubernetes_access": None,
             "env": {},
@@ -139,7 +143,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
     ),
     (GitLab, {"url": "https://gitlab.com", "api_token": None}),
     (GpuStack, {"advertiser": None, "operator": None}),
-    (GpuOperator, {"metrics": True, "driver": False, "toolkit": False}),
+    (GpuOperator, {"metrics": True, "driver": False, "driver_version": None, "toolkit": False}),
     (Charts, {"repositories": {}, "arc_version": None, "arc_crds": None}),
     (
         Cluster,
@@ -152,7 +156,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
             "gitlab": None,
         },
     ),
-    (Stack, {"protect": False, "tags": {}, "charts": Charts()}),
+    (Stack, {"protect": False, "tags": {}, "strict": False, "silence": {}, "charts": Charts()}),
 ]
 
 
