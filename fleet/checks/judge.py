@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from fleet.checks import existing, fits, images, lanes, names, oke, preference
+from fleet.checks import (
+    counts,
+    existing,
+    fits,
+    images,
+    lanes,
+    names,
+    oke,
+    owners,
+    places,
+    preference,
+    scaling,
+)
 from fleet.checks.check import Check
 from fleet.checks.view import View
 from fleet.findings import Finding
@@ -22,6 +34,22 @@ CHECKS: Final[tuple[Check, ...]] = (
     fits.starved,
     fits.gpu_pools,
     fits.slices,
+    places.job_places,
+    places.daemonset_places,
+    places.system_places,
+    places.intruders,
+    places.shared_nodes,
+    places.untainted_gpu_pools,
+    places.system_room,
+    places.paused_pools,
+    scaling.scale_from_zero,
+    owners.one_advertiser,
+    owners.one_driver,
+    owners.unknown_drivers,
+    counts.over_commitment,
+    counts.stranded,
+    counts.shared_pools,
+    counts.idle_gpus,
     lanes.gpu_models,
     lanes.devices,
     lanes.runtime_classes,
