@@ -93,11 +93,15 @@ _P4: Final = (P_ON_DEMAND, P4_SPOT)
 _P5: Final = (P_ON_DEMAND, P5_SPOT)
 _STANDARD: Final = (STANDARD_ON_DEMAND, STANDARD_SPOT)
 
+_FAMILIES: Final[tuple[tuple[str, tuple[Ec2Quota, Ec2Quota]], ...]] = (
+    ("g4dn g5 g6 g6e g6f g7e gr6 gr6f", _G),
+    ("p3 p3dn p4d p4de", _P4),
+    ("p5 p5e p5en p6-b200", _P5),
+    ("m5 m6i m7i", _STANDARD),
+)
+
 EC2_QUOTAS: Final[Mapping[str, tuple[Ec2Quota, Ec2Quota]]] = MappingProxyType(
-    dict.fromkeys(("g4dn", "g5", "g6", "g6e", "g6f", "g7e", "gr6", "gr6f"), _G)
-    | dict.fromkeys(("p3", "p3dn", "p4d", "p4de"), _P4)
-    | dict.fromkeys(("p5", "p5e", "p5en", "p6-b200"), _P5)
-    | dict.fromkeys(("m5", "m6i", "m7i"), _STANDARD)
+    {family: quotas for families, quotas in _FAMILIES for family in families.split()}
 )
 """Instance family -> its quota on demand and its quota on spot."""
 
@@ -149,32 +153,42 @@ def _flex(series: str, source: str = _QUOTA_PAGE) -> tuple[OciLimit, ...]:
     )
 
 
-OCI_LIMITS: Final[Mapping[str, tuple[OciLimit, ...]]] = MappingProxyType(
-    dict.fromkeys(("VM.GPU2.1", "BM.GPU2.2"), _gpus("gpu2-count"))
-    | dict.fromkeys(("VM.GPU3.1", "VM.GPU3.2", "VM.GPU3.4", "BM.GPU3.8"), _gpus("gpu3-count"))
-    | dict.fromkeys(("VM.GPU.A10.1", "VM.GPU.A10.2", "BM.GPU.A10.4"), _gpus("gpu-a10-count"))
-    | {
-        "BM.GPU4.8": _gpus("gpu4-count"),
-        "BM.GPU.A100-v2.8": _gpus("gpu-a100-v2-count"),
-        "BM.GPU.L40S.4": _gpus(
-            "gpu-l40s-count", "inferred from the other names: Oracle's page has no L40S"
-        ),
-        "BM.GPU.H100.8": _gpus(
+_SHAPES: Final[tuple[tuple[str, tuple[OciLimit, ...]], ...]] = (
+    ("VM.GPU2.1 BM.GPU2.2", _gpus("gpu2-count")),
+    ("VM.GPU3.1 VM.GPU3.2 VM.GPU3.4 BM.GPU3.8", _gpus("gpu3-count")),
+    ("VM.GPU.A10.1 VM.GPU.A10.2 BM.GPU.A10.4", _gpus("gpu-a10-count")),
+    ("BM.GPU4.8", _gpus("gpu4-count")),
+    ("BM.GPU.A100-v2.8", _gpus("gpu-a100-v2-count")),
+    (
+        "BM.GPU.L40S.4",
+        _gpus("gpu-l40s-count", "inferred from the other names: Oracle's page has no L40S"),
+    ),
+    (
+        "BM.GPU.H100.8",
+        _gpus(
             "gpu-h100-count", "seen in public tools that ask the Limits API; not on Oracle's page"
         ),
-        "BM.GPU.H200.8": _gpus("gpu-h200-count"),
-        "BM.GPU.B200.8": _gpus("gpu-b200-count"),
-        "VM.Standard3.Flex": _flex("standard3"),
-        "VM.Standard.E4.Flex": _flex("standard-e4"),
-        "VM.Standard.E5.Flex": _flex(
+    ),
+    ("BM.GPU.H200.8", _gpus("gpu-h200-count")),
+    ("BM.GPU.B200.8", _gpus("gpu-b200-count")),
+    ("VM.Standard3.Flex", _flex("standard3")),
+    ("VM.Standard.E4.Flex", _flex("standard-e4")),
+    (
+        "VM.Standard.E5.Flex",
+        _flex(
             "standard-e5",
             "answers of the Limits API quoted in public; Oracle's page says "
             "standard-e5-core-ad-count",
         ),
-        "VM.Standard.E6.Flex": _flex(
-            "standard-e6", "`quotaNames` of the shape in a public answer of ListShapes"
-        ),
-    }
+    ),
+    (
+        "VM.Standard.E6.Flex",
+        _flex("standard-e6", "`quotaNames` of the shape in a public answer of ListShapes"),
+    ),
+)
+
+OCI_LIMITS: Final[Mapping[str, tuple[OciLimit, ...]]] = MappingProxyType(
+    {shape: limits for shapes, limits in _SHAPES for shape in shapes.split()}
 )
 """Shape -> the limits that count it, per availability domain."""
 
