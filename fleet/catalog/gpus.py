@@ -7,8 +7,8 @@ Sources:
 - architectures, first CUDA, last driver branch and last CUDA:
   https://docs.nvidia.com/datacenter/tesla/drivers/cuda-toolkit-driver-and-architecture-matrix.html
 - first driver branch: the driver of the first CUDA by the release notes of that toolkit, which is
-  the oldest that can know the architecture; a single card may want a newer one (520.61.05 brought
-  H100 by NVIDIA/open-gpu-kernel-modules CHANGELOG.md, 570 Blackwell)
+  the oldest that can know the architecture; a single card may want a newer one: the GPU Operator's
+  platform support page asks 575.57.08 for the RTX PRO 6000 and 570.133.20 for B200
 - `product` is the device name that NVML reports with spaces turned to dashes, which is what GPU
   feature discovery writes (NVIDIA/k8s-device-plugin docs/gpu-feature-discovery/README.md); each
   was seen as a node label in a public manifest except where `source` says otherwise. Time slicing
@@ -48,7 +48,7 @@ class GpuModel:
     last_cuda_major: int | None
     """Last CUDA major that supports it; None while support goes on."""
     first_driver_branch: int
-    """Oldest driver branch that knows the architecture."""
+    """Oldest driver branch that knows the architecture, or the card where that one is newer."""
     last_driver_branch: int | None
     """Last driver branch that supports it; None while support goes on."""
     source: str
@@ -75,6 +75,7 @@ Programming Guide, binary compatibility): an image of CUDA 11.1 runs on an L4 (8
 """
 
 _Row = tuple[str, int, _Architecture, tuple[int, int], bool, str | None, str, str]
+_PRO: _Architecture = ("Blackwell", (12, 8), None, 575, None)
 _PRO_LABEL = "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition"
 
 # fmt: off
@@ -99,7 +100,7 @@ _ROWS: Final[tuple[_Row, ...]] = (
         "nvidia-h100", _OWN_VALUE),
     ("H200",        141, _HOPPER,    (9, 0), True,  "NVIDIA-H200", "nvidia-h200", _OWN_VALUE),
     ("B200",        180, _BLACKWELL, (10, 0), True, "NVIDIA-B200", "nvidia-b200", _OWN_VALUE),
-    ("RTX PRO 6000", 96, _BLACKWELL, (12, 0), True, _PRO_LABEL,
+    ("RTX PRO 6000", 96, _PRO,       (12, 0), True, _PRO_LABEL,
         "nvidia-rtx-pro-6000", "label seen with a MIG suffix only; accelerator value inferred"),
 )
 # fmt: on

@@ -99,13 +99,20 @@ def test_every_branch_between_the_lts_ones_has_ended_before_580() -> None:
 
 
 @EVERY_MODEL
-def test_the_first_driver_of_a_gpu_is_the_one_of_its_first_cuda(model: GpuModel) -> None:
+def test_the_first_driver_of_a_gpu_is_the_one_of_its_first_cuda_or_newer(model: GpuModel) -> None:
     driver = TOOLKIT_DRIVER.get(model.first_cuda)
     if driver is not None:
-        assert model.first_driver_branch == driver[0]
+        assert model.first_driver_branch >= driver[0]
     else:
         assert model.first_cuda < min(TOOLKIT_DRIVER), "a toolkit older than the table"
         assert model.first_driver_branch < min(TOOLKIT_DRIVER.values())[0]
+
+
+def test_an_rtx_pro_6000_wants_a_newer_driver_than_a_b200_and_an_a100_an_older_one() -> None:
+    first = {name: model.first_driver_branch for name, model in GPU_MODELS.items()}
+    assert first["RTX PRO 6000"] == 575
+    assert first["B200"] == 570
+    assert first["A100-40GB"] == 450
 
 
 @EVERY_MODEL
