@@ -7,7 +7,9 @@ from difflib import get_close_matches
 from typing import Final
 
 from fleet.checks import (
+    capacity,
     counts,
+    cuda,
     existing,
     fits,
     images,
@@ -18,6 +20,7 @@ from fleet.checks import (
     places,
     preference,
     scaling,
+    versions,
 )
 from fleet.checks.check import Check
 from fleet.checks.view import View
@@ -46,6 +49,24 @@ CHECKS: Final[tuple[Check, ...]] = (
     owners.one_advertiser,
     owners.one_driver,
     owners.unknown_drivers,
+    cuda.cuda_drivers,
+    cuda.cuda_features,
+    cuda.cuda_models,
+    cuda.cuda_architectures,
+    cuda.driver_models,
+    cuda.old_drivers,
+    cuda.unpublished_tags,
+    versions.operator_kubernetes,
+    versions.kubernetes_support,
+    versions.autoscaler_versions,
+    versions.arc_versions,
+    versions.chart_pins,
+    versions.runner_ages,
+    capacity.mixed_sizes,
+    capacity.spot_fallback,
+    capacity.scarce_spot,
+    capacity.reservation_types,
+    capacity.unlisted_preemptible,
     counts.over_commitment,
     counts.stranded,
     counts.shared_pools,

@@ -1,0 +1,111 @@
+"""Money and capacity: spot, preemptible nodes and capacity blocks, and what they come with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.catalog.ec2 import INSTANCE_TYPES
+from fleet.catalog.oci import SHAPES
+from fleet.checks.check import Problem, check
+from fleet.checks.view import View
+from fleet.plan.eks_pools import EksPool
+from fleet.plan.nodes import Pool
+from fleet.plan.oke_pools import OkePool
+
+_SCARCE = ("p4d", "p4de", "p5", "p5e", "p5en", "p6-b200")
+"""Families of which AWS seldom has spot capacity (from memory of public reports)."""
+
+
+@check("mixed-sizes", "warning")
+def mixed_sizes(view: View) -> Iterator[Problem]:
+    """EKS pools whose instance types differ in CPU or memory: the autoscaler sees one of them."""
+    for pool in _eks_pools(view):
+        sizes = {
+            (INSTANCE_TYPES[kind].vcpu, INSTANCE_TYPES[kind].memory_mib) for kind in pool.kinds
+        }
+        if len(sizes) > 1:
+            yield Problem(
+                path=f"{pool.path}.instance_types",
+                message=(
+                    f"are of unequal size ({', '.join(pool.kinds)}): the autoscaler simulates one "
+                    "of them, and jobs are cut to the smallest"
+                ),
+                remedy="make one pool for each size, and list them in the lane in order",
+            )
+
+
+@check("spot-fallback", "warning")
+def spot_fallback(view: View) -> Iterator[Problem]:
+    """Lanes that have only nodes which the cloud may take back, or not have at all."""
+    for lane in view.lanes:
+        if lane.pools and all(_taken_back(pool) for pool in lane.pools):
+            yield Problem(
+                path=f"{lane.path}.pools",
+                message=(
+                    f"are all spot or preemptible ({', '.join(lane.job.pools)}): when there is no "
+                    "such capacity, jobs wait, and a reclaim ends several at once"
+                ),
+                remedy="add an on-demand pool behind them, or say why not by silence",
+                reads=(
+                    f"{lane.path}.pools",
+                    *(
+                        f"{pool.path}.{key}"
+                        for pool in lane.pools
+                        for key in ("capacity_type", "preemptible")
+                    ),
+                ),
+            )
+
+
+@check("spot-scarce", "warning")
+def scarce_spot(view: View) -> Iterator[Problem]:
+    """Spot pools of instance families of which spot capacity is seldom to be had."""
+    for pool in _eks_pools(view):
+        scarce = [kind for kind in pool.kinds if INSTANCE_TYPES[kind].family in _SCARCE]
+        if pool.capacity_type == "SPOT" and scarce:
+            yield Problem(
+                path=f"{pool.path}.capacity_type",
+                message=f"is SPOT, but there is seldom spot capacity of {', '.join(scarce)}",
+                remedy="use ON_DEMAND, a capacity reservation or a CAPACITY_BLOCK",
+                reads=(f"{pool.path}.capacity_type", f"{pool.path}.instance_types"),
+            )
+
+
+@check("reservation-types")
+def reservation_types(view: View) -> Iterator[Problem]:
+    """Pools that start several instance types in one reservation, which is for one."""
+    for pool in _eks_pools(view):
+        if pool.capacity_reservation_id is not None and len(pool.kinds) > 1:
+            yield Problem(
+                path=f"{pool.path}.capacity_reservation_id",
+                message=f"is of one instance type, the pool has {', '.join(pool.kinds)}",
+                remedy="keep the reservation's type, and make another pool for the others",
+                reads=(f"{pool.path}.capacity_reservation_id", f"{pool.path}.instance_types"),
+            )
+
+
+@check("preemptible-unlisted", "warning")
+def unlisted_preemptible(view: View) -> Iterator[Problem]:
+    """Preemptible OKE pools of shapes that Oracle's list of preemptible shapes lacks."""
+    for cluster in view.plan.clusters:
+        for pool in cluster.pools:
+            if not isinstance(pool, OkePool) or not pool.preemptible:
+                continue
+            if SHAPES[pool.shape].preemptible == "unlisted":
+                yield Problem(
+                    path=f"{pool.path}.preemptible",
+                    message=f"is on, but Oracle's list of preemptible shapes lacks {pool.shape}",
+                    remedy="expect that nodes do not come; keep an on-demand pool behind it",
+                    reads=(f"{pool.path}.preemptible", f"{pool.path}.shape"),
+                )
+
+
+def _eks_pools(view: View) -> Iterator[EksPool]:
+    for cluster in view.plan.clusters:
+        yield from (pool for pool in cluster.pools if isinstance(pool, EksPool))
+
+
+def _taken_back(pool: Pool) -> bool:
+    if isinstance(pool, EksPool):
+        return pool.capacity_type == "SPOT"
+    return isinstance(pool, OkePool) and pool.preemptible
