@@ -12,7 +12,7 @@ from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
 from fleet.plan import words
 from fleet.plan.nodes import Node, Pool
-from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer, together
+from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer
 from fleet.units import format_cpu, format_memory
 
 _KEYS: Final = {CPU: "cpu", MEMORY: "memory", DISK: "disk", words.GPU_RESOURCE: "gpus"}
@@ -30,7 +30,7 @@ _NAMES: Final = {DISK: "disk"}
 def job_fits(view: View) -> Iterator[Problem]:
     """Jobs that an empty node of a pool of their lane, DaemonSets running, has no room for."""
     for lane in view.lanes:
-        asked = together(lane.pods.on_pool)
+        asked = lane.asked
         for pool in lane.pools:
             for node in pool.nodes:
                 # A pool without any GPU is told once, by what it lacks.
