@@ -78,9 +78,10 @@ def stranded(view: View) -> Iterator[Problem]:
                     or any(gpus <= idle and path != lane.path for gpus, path in others)
                 ):
                     continue
+                divided = node.advertised // lane.job.gpus == jobs
                 why = (
                     f"{lane.job.gpus} for each job do not divide them"
-                    if limit == words.GPU_RESOURCE
+                    if divided
                     else f"the node's {limit} runs out first"
                 )
                 yield Problem(
@@ -91,7 +92,7 @@ def stranded(view: View) -> Iterator[Problem]:
                     ),
                     remedy=(
                         "use another number of gpus"
-                        if limit == words.GPU_RESOURCE
+                        if divided
                         else "ask for less, leave it out for the fair share, or use another size"
                     ),
                     reads=(lane.path, pool.path),
