@@ -28,7 +28,7 @@ def test_jobs_beyond_the_pools_maximum_are_counted(most: int, queue: int | None)
     if findings:
         assert (findings[0].severity, findings[0].path) == ("warning", LANE)
         assert findings[0].message.endswith(
-            f"have room for 2 at their maximum: {queue} would queue"
+            f"room for 2 at their maximum: {queue} would queue"
         )
 
 
