@@ -36,6 +36,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     fits.job_fits,
     fits.starved,
     fits.gpu_pools,
+    fits.wasted_gpus,
     fits.slices,
     places.job_places,
     places.daemonset_places,
