@@ -75,6 +75,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     counts.shared_pools,
     counts.idle_gpus,
     lanes.gpu_models,
+    lanes.gpu_memory,
     lanes.devices,
     lanes.runtime_classes,
     lanes.privileges,

@@ -134,6 +134,7 @@ def _node(kind: InstanceType, pool: spec.EksPool, owners: Ownership) -> Node:
         gpu=kind.gpu,
         gpus=kind.gpus,
         advertised=kind.gpus * slices,
+        gpu_memory_mib=kind.gpu_memory_gb * 1024,
         allocatable=eks_allocatable(
             kind, root_disk_gib=pool.disk_gib, instance_store_raid0=_raid0(kind, pool)
         ),
