@@ -4,6 +4,7 @@ STACK ?= staging
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT := .venv/.complete
+POLICY := policy/.venv/.complete
 
 # Bytecode makes the second start of the SDKs three times faster.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,7 +24,7 @@ ifdef STALL
 WHAT += --stall "$(STALL)"
 endif
 
-.PHONY: help rehearse test coverage lint lock schema benchmark preview up destroy clean
+.PHONY: help environment policy rehearse test coverage lint lock schema benchmark preview up destroy clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +35,15 @@ $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 	# uv installs four times faster; pip is the way for sites whose mirror only pip knows.
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.txt \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
+
+environment: $(ENVIRONMENT) ## make .venv from the lock
+
+policy: $(POLICY) ## make policy/.venv for the policy pack from its own lock
+
+$(POLICY): $(ENVIRONMENT) policy/requirements.txt
+	$(PYTHON) -m venv policy/.venv
+	$(BIN)/uv pip sync --quiet --python policy/.venv/bin/python --require-hashes policy/requirements.txt
 	@touch $@
 
 rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=)
@@ -49,14 +59,32 @@ test: $(ENVIRONMENT) ## run the tests on two cores, coverage shown
 coverage: $(ENVIRONMENT) ## coverage of every test that needs no engine (slow)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not engine" --cov --cov-report=term:skip-covered
 
-lint: $(ENVIRONMENT) ## ruff, its formatter and pyright
+WORKFLOWS := $(wildcard .github/workflows/*.yaml)
+ACTIONLINT_VERSION := $(shell sed -n 's,.*rhysd/actionlint v\([0-9.]*\).*,\1,p' tools/actionlint/go.mod)
+ACTIONLINT := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpu-runners/actionlint/$(ACTIONLINT_VERSION)/actionlint
+lint: $(ENVIRONMENT) ## ruff, its formatter, pyright; the workflows of GitHub and GitLab
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions .github/actions/*/action.yaml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci .gitlab-ci.yml
+	$(BIN)/zizmor --quiet --offline .github
+	@if command -v go >/dev/null || test -x "$(ACTIONLINT)"; then $(MAKE) --no-print-directory actionlint; \
+	  else echo "actionlint: left out, there is no Go to build it"; fi
+
+.PHONY: actionlint
+actionlint: $(ACTIONLINT)
+	$(ACTIONLINT) $(WORKFLOWS)
+
+# Once per version, as the Pulumi CLI is: 5 seconds.
+$(ACTIONLINT):
+	cd tools/actionlint && CGO_ENABLED=0 GOWORK=off go build -mod=readonly -o "$@" github.com/rhysd/actionlint/cmd/actionlint
 
 lock: $(ENVIRONMENT) ## compile the locks from the ranges in pyproject.toml
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes --extra dev pyproject.toml -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes policy/requirements.in -o policy/requirements.txt
 	grep '^uv==' requirements-dev.txt | sed 's/ .*//' | $(BIN)/uv pip compile --quiet --no-header --no-annotate --generate-hashes - -o tools/requirements-uv.txt
 
 schema: $(ENVIRONMENT) ## write stack.schema.json from the models
@@ -75,5 +103,5 @@ destroy: $(ENVIRONMENT) ## pulumi destroy of STACK in the real account
 	pulumi destroy --stack $(STACK)
 
 clean: ## remove the environment and everything that was generated
-	rm -rf .venv .rehearsal .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv policy/.venv .rehearsal .pytest_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

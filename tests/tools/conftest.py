@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tools.fake_forge import FakeForge, served
+
+RENDERER = """
+import argparse, json, os, pathlib
+parser = argparse.ArgumentParser()
+parser.add_argument("--from", dest="source", type=pathlib.Path)
+parser.add_argument("--output", type=pathlib.Path)
+options = parser.parse_args()
+text = json.loads(options.source.read_text())["text"]
+options.output.write_text(text.replace("ENVIRONMENT", " ".join(sorted(os.environ))))
+"""
+
+
+@pytest.fixture
+def forge() -> Iterator[FakeForge]:
+    with served(FakeForge()) as running:
+        yield running
+
+
+@pytest.fixture
+def renderer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout whose renderer writes the diff's key `text`."""
+    package = tmp_path / "rehearsal" / "diff"
+    package.mkdir(parents=True)
+    (tmp_path / "rehearsal" / "__init__.py").touch()
+    (package / "__init__.py").touch()
+    (package / "comment.py").write_text(RENDERER)
+    monkeypatch.setattr("tools.hostile.ROOT", tmp_path)
+    return tmp_path
