@@ -4,7 +4,7 @@ STACK ?= staging
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT := .venv/.complete
-POLICY := policy/.venv/.complete
+POLICY_ENVIRONMENT := policy/.venv/.complete
 
 # Bytecode makes the second start of the SDKs three times faster.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,6 +23,9 @@ endif
 ifdef STALL
 WHAT += --stall "$(STALL)"
 endif
+ifdef POLICY
+WHAT += --policy "$(POLICY)"
+endif
 
 .PHONY: help environment policy rehearse test coverage lint lock schema benchmark preview up destroy clean
 
@@ -39,20 +42,20 @@ $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 
 environment: $(ENVIRONMENT) ## make .venv from the lock
 
-policy: $(POLICY) ## make policy/.venv for the policy pack from its own lock
+policy: $(POLICY_ENVIRONMENT) ## make policy/.venv for the policy pack from its own lock
 
-$(POLICY): $(ENVIRONMENT) policy/requirements.txt
+$(POLICY_ENVIRONMENT): $(ENVIRONMENT) policy/requirements.txt
 	$(PYTHON) -m venv policy/.venv
 	$(BIN)/uv pip sync --quiet --python policy/.venv/bin/python --require-hashes policy/requirements.txt
 	@touch $@
 
-rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=)
+rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, POLICY=)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
 UNTRACED := tests/fleet tests/rehearsal tests/test_rehearsals.py tests/test_examples.py
 TRACED := tests/components $(filter-out $(UNTRACED),$(wildcard tests/test_*.py))
-test: $(ENVIRONMENT) ## run the tests on two cores, coverage shown
+test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run the tests on two cores, coverage shown
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TRACED) --cov --cov-report=term:skip-covered
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(UNTRACED)
 

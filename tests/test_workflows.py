@@ -189,12 +189,17 @@ def test_pulumi_runs_with_the_policy_pack_and_hides_outputs() -> None:
         s for file in ACTIONS for s in steps(file) if "pulumi/actions" in s.get("uses", "")
     )
     assert pulumi["with"]["policyPacks"] == "policy"
+    assert pulumi["with"]["policyPackConfigs"] == "policy/${{ inputs.stack }}.json"
     assert pulumi["with"]["suppress-outputs"] is True, "outputs hold kubeconfigs"
     gitlab = [text for text in commands(parsed(GITLAB)) if text.startswith("pulumi ")]
     assert len(gitlab) == 3
     for text in gitlab:
-        assert "--policy-pack policy" in text
+        assert re.search(r'--policy-pack policy --policy-pack-config "policy/\$\w+\.json"', text)
         assert "--suppress-outputs" in text
+
+
+def test_every_shipped_stack_has_a_configuration_of_the_pack() -> None:
+    assert {file.stem for file in (ROOT / "policy").glob("*.json")} == set(STACKS)
 
 
 def test_the_cli_of_deployments_is_the_one_that_rehearsals_pin() -> None:
