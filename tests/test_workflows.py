@@ -157,7 +157,7 @@ def test_credentials_are_tokens_of_minutes_and_one_client_secret(workflow: str) 
     assert permissions(workflow) == allowed
     role = "DEPLOY" if workflow == "deploy" else "PREVIEW"
     text = WORKFLOWS[workflow].read_text()
-    assert set(re.findall(r"secrets\.(\w+)", text)) == {f"OCI_{role}_CLIENT_SECRET"}
+    assert set(re.findall(r"secrets\.(\w+)", text)) == {"OCI_TOKEN_EXCHANGE_CLIENT_SECRET"}
     assert set(re.findall(r"vars\.(AWS_\w+ROLE_ARN)", text)) == {f"AWS_{role}_ROLE_ARN"}
 
 

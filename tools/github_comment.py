@@ -118,7 +118,7 @@ def body(forge: Forge, run: Run, stack: str) -> str:
         if artifact is None:
             raise HostileError(f"the run ended with {run.conclusion} and left no diff")
         archive = forge.download(f"/actions/artifacts/{artifact}/zip", ARCHIVE_LIMIT)
-        return rendered(unpacked(archive), marker=marker(stack))
+        return rendered(unpacked(archive), marker=marker(stack), run=run.url)
     except HostileError as error:
         print(f"{stack}: {error}")
         return (

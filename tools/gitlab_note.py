@@ -39,7 +39,8 @@ def main(
     try:
         author = int(own.get("/user")["id"])
         for stack in options.stacks:
-            text = body(options.diffs / stack / "diff.json", stack)
+            file = options.diffs / stack / "diff.json"
+            text = body(file, stack, environment["CI_PIPELINE_URL"])
             print(f"{stack}: {post(forge, author, stack, text)}")
     except (ForgeError, HostileError) as error:
         print(f"refused: {error}", file=sys.stderr)
@@ -47,11 +48,11 @@ def main(
     return 0
 
 
-def body(file: Path, stack: str) -> str:
+def body(file: Path, stack: str, run: str) -> str:
     """Return the note for a diff file. Raises HostileError where there is none to render."""
     if not file.is_file() or file.stat().st_size > MEMBER_LIMIT:
         raise HostileError(f"{file} is missing or larger than {MEMBER_LIMIT} bytes")
-    return rendered(file.read_bytes(), marker=marker(stack))
+    return rendered(file.read_bytes(), marker=marker(stack), run=run)
 
 
 def post(forge: Forge, author: int, stack: str, text: str) -> str:

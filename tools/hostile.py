@@ -48,13 +48,16 @@ def unpacked(archive: bytes) -> bytes:
     return data
 
 
-def rendered(diff: bytes, *, marker: str) -> str:
-    """Return the comment for a diff, which begins with the marker. Raises HostileError."""
+def rendered(diff: bytes, *, marker: str, run: str) -> str:
+    """Return the comment for a diff, with a link to the run that has the full text.
+
+    Raises HostileError, also where the diff is of another stack than the one of the marker.
+    """
     with tempfile.TemporaryDirectory(prefix="gpu-runners-comment-") as folder:
         source, target = Path(folder, MEMBER), Path(folder, "comment.md")
         source.write_bytes(diff)
         command = [sys.executable, "-m", "rehearsal.diff.comment"]
-        command += ["--from", str(source), "--output", str(target)]
+        command += ["--from", str(source), "--output", str(target), "--run", run]
         try:
             done = subprocess.run(  # noqa: S603
                 command,
@@ -70,7 +73,7 @@ def rendered(diff: bytes, *, marker: str) -> str:
             raise HostileError(f"the renderer refused it with status {done.returncode}")
         body = target.read_text(encoding="utf-8")
     if not body.startswith(marker):
-        body = f"{marker}\n{body}"
+        raise HostileError("it is the diff of another stack")
     if len(body) > BODY_LIMIT:
         raise HostileError(f"the comment has {len(body)} characters, over {BODY_LIMIT}")
     return body

@@ -12,9 +12,12 @@ import argparse, json, os, pathlib
 parser = argparse.ArgumentParser()
 parser.add_argument("--from", dest="source", type=pathlib.Path)
 parser.add_argument("--output", type=pathlib.Path)
+parser.add_argument("--run")
 options = parser.parse_args()
-text = json.loads(options.source.read_text())["text"]
-options.output.write_text(text.replace("ENVIRONMENT", " ".join(sorted(os.environ))))
+diff = json.loads(options.source.read_text())
+text = diff["text"].replace("ENVIRONMENT", " ".join(sorted(os.environ)))
+marker = f"<!-- gpu-runners diff: {diff.get('stack', 'prod')} -->"
+options.output.write_text(f"{marker}\\n{text}".replace("RUN", options.run))
 """
 
 
@@ -26,7 +29,7 @@ def forge() -> Iterator[FakeForge]:
 
 @pytest.fixture
 def renderer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout whose renderer writes the diff's key `text`."""
+    """A checkout whose renderer writes the marker of the diff's `stack`, and its `text`."""
     package = tmp_path / "rehearsal" / "diff"
     package.mkdir(parents=True)
     (tmp_path / "rehearsal" / "__init__.py").touch()

@@ -34,10 +34,10 @@ def artifact(stack: str, number: int, **changed: Any) -> dict[str, Any]:
     return {**made, **changed}
 
 
-def archive(text: str) -> bytes:
+def archive(text: str, stack: str = "prod") -> bytes:
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w") as opened:
-        opened.writestr("diff.json", json.dumps({"text": text}))
+        opened.writestr("diff.json", json.dumps({"text": text, "stack": stack}))
     return written.getvalue()
 
 
@@ -173,7 +173,9 @@ def test_each_stack_has_its_own_comment(github: FakeForge) -> None:
     github.answers["GET", f"{REPOSITORY}/actions/runs/7/artifacts"] = {
         "artifacts": [artifact("prod", 11), artifact("staging", 12)]
     }
-    github.answers["GET", f"{REPOSITORY}/actions/artifacts/12/zip"] = archive("no changes")
+    github.answers["GET", f"{REPOSITORY}/actions/artifacts/12/zip"] = archive(
+        "no changes", "staging"
+    )
     assert comment(github, "prod", "staging") == 0
     texts = [one.body["body"] for one in github.writes()]
     assert texts == [f"{marker('prod')}\n2 to create", f"{marker('staging')}\nno changes"]

@@ -38,6 +38,7 @@ def diffs(tmp_path: Path) -> Path:
 def note(forge: FakeForge, diffs: Path, token: str = TOKEN) -> int:
     environment = {
         "CI_API_V4_URL": forge.url,
+        "CI_PIPELINE_URL": "https://gitlab.com/example-org/gpu-runners/-/pipelines/7",
         "CI_PROJECT_ID": "5",
         "CI_MERGE_REQUEST_IID": "3",
         "GITLAB_NOTE_TOKEN": token,

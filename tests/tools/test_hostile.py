@@ -11,6 +11,7 @@ from tools import hostile
 from tools.hostile import HostileError, marker, rendered, unpacked
 
 MARKER = marker("prod")
+RUN = "https://github.com/example-org/gpu-runners/actions/runs/7"
 
 
 def archive(**members: bytes) -> bytes:
@@ -57,19 +58,20 @@ def test_what_is_no_archive_is_refused(data: bytes) -> None:
 
 
 @pytest.mark.usefixtures("renderer")
-def test_a_comment_begins_with_the_marker_of_its_stack() -> None:
-    other = marker("staging")
-    assert rendered(diff("text"), marker=MARKER) == f"{MARKER}\ntext"
-    assert rendered(diff(f"{MARKER}\ntext"), marker=MARKER) == f"{MARKER}\ntext"
-    assert rendered(diff(f"{other}\ntext"), marker=MARKER).startswith(MARKER), (
-        "the artifact does not choose whose comment it replaces"
-    )
+def test_a_comment_begins_with_the_marker_of_its_stack_and_links_to_its_run() -> None:
+    assert rendered(diff("see RUN"), marker=MARKER, run=RUN) == f"{MARKER}\nsee {RUN}"
+
+
+@pytest.mark.usefixtures("renderer")
+def test_the_diff_of_another_stack_is_refused() -> None:
+    with pytest.raises(HostileError, match="another stack"):
+        rendered(diff("text"), marker=marker("staging"), run=RUN)
 
 
 @pytest.mark.usefixtures("renderer")
 def test_the_renderer_sees_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_a-token")
-    seen = rendered(diff("ENVIRONMENT"), marker=MARKER).split()
+    seen = rendered(diff("ENVIRONMENT"), marker=MARKER, run=RUN).split()
     assert "PATH" in seen
     assert "GITHUB_TOKEN" not in seen
 
@@ -77,13 +79,13 @@ def test_the_renderer_sees_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("renderer")
 def test_what_the_renderer_refuses_is_not_posted() -> None:
     with pytest.raises(HostileError, match="refused it with status 1"):
-        rendered(b"not JSON", marker=MARKER)
+        rendered(b"not JSON", marker=MARKER, run=RUN)
 
 
 def test_a_renderer_that_writes_nothing_is_told(renderer: Path) -> None:
     (renderer / "rehearsal" / "diff" / "comment.py").write_text("")
     with pytest.raises(HostileError, match="refused it with status 0"):
-        rendered(diff("text"), marker=MARKER)
+        rendered(diff("text"), marker=MARKER, run=RUN)
 
 
 def test_a_renderer_that_never_ends_is_ended(
@@ -92,12 +94,12 @@ def test_a_renderer_that_never_ends_is_ended(
     (renderer / "rehearsal" / "diff" / "comment.py").write_text("import time; time.sleep(60)")
     monkeypatch.setattr(hostile, "RENDER_S", 0.2)
     with pytest.raises(HostileError, match="did not end"):
-        rendered(diff("text"), marker=MARKER)
+        rendered(diff("text"), marker=MARKER, run=RUN)
 
 
 @pytest.mark.usefixtures("renderer")
 def test_a_comment_over_the_limit_of_github_is_refused() -> None:
     room = hostile.BODY_LIMIT - len(MARKER) - 1
-    assert len(rendered(diff("x" * room), marker=MARKER)) == hostile.BODY_LIMIT
+    assert len(rendered(diff("x" * room), marker=MARKER, run=RUN)) == hostile.BODY_LIMIT
     with pytest.raises(HostileError, match="over 65536"):
-        rendered(diff("x" * (room + 1)), marker=MARKER)
+        rendered(diff("x" * (room + 1)), marker=MARKER, run=RUN)
