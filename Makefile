@@ -30,7 +30,7 @@ endif
 .PHONY: help environment policy rehearse test coverage lint lock schema benchmark preview up destroy clean
 
 help: ## say what each target does
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 	$(PYTHON) -m venv .venv
@@ -46,14 +46,15 @@ policy: $(POLICY_ENVIRONMENT) ## make policy/.venv for the policy pack from its 
 
 $(POLICY_ENVIRONMENT): $(ENVIRONMENT) policy/requirements.txt
 	$(PYTHON) -m venv policy/.venv
-	$(BIN)/uv pip sync --quiet --python policy/.venv/bin/python --require-hashes policy/requirements.txt
+	$(BIN)/uv pip sync --quiet --python policy/.venv/bin/python --require-hashes policy/requirements.txt \
+	  || policy/.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r policy/requirements.txt
 	@touch $@
 
 rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, POLICY=)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
-UNTRACED := tests/fleet tests/rehearsal tests/test_rehearsals.py tests/test_examples.py
+UNTRACED := tests/fleet tests/policy tests/rehearsal tests/tools tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py
 TRACED := tests/components $(filter-out $(UNTRACED),$(wildcard tests/test_*.py))
 test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run the tests on two cores, coverage shown
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TRACED) --cov --cov-report=term:skip-covered

@@ -9,11 +9,13 @@ from pathlib import Path
 import pulumi
 import pulumi_aws as aws
 import pytest
+import yaml
 
 from policy import rules
 from rehearsal.errors import Refused
 from rehearsal.life import rehearse
 from rehearsal.policies import pack_of
+from tests import stackfiles
 from tests.stackfiles import ROOT
 
 PACK = ROOT / "policy"
@@ -63,17 +65,42 @@ def test_a_violation_stops_the_preview_and_names_resource_and_remedy(tmp_path: P
     assert [phase.title for phase in result.phases] == ["preview"], "nothing was made"
 
 
-@engine
-@with_pack
-def test_the_ceiling_of_a_stack_comes_from_the_packs_configuration(tmp_path: Path) -> None:
+@pytest.fixture
+def pack_of_one_gpu(tmp_path: Path) -> Path:
     pack = tmp_path / "policy"
     shutil.copytree(PACK, pack, ignore=shutil.ignore_patterns(".venv", "__pycache__"))
     (pack / ".venv").symlink_to(PACK / ".venv")
     (tmp_path / "fleet").symlink_to(ROOT / "fleet")
     (pack / "staging.json").write_text(json.dumps({rules.CEILING: {"max_gpus": 1}}))
-    result = rehearse(ROOT / "Pulumi.staging.yaml", folder=tmp_path / "left", policy=pack)
+    return pack
+
+
+@engine
+@with_pack
+def test_the_ceiling_of_a_stack_comes_from_the_packs_configuration(
+    tmp_path: Path, pack_of_one_gpu: Path
+) -> None:
+    staging = ROOT / "Pulumi.staging.yaml"
+    result = rehearse(staging, folder=tmp_path / "left", policy=pack_of_one_gpu)
     (problem,) = result.problems
     assert "policy gpu-ceiling: the pools of this stack may grow to 2 GPUs" in problem
+
+
+@engine
+@with_pack
+def test_of_a_change_the_pack_judges_the_end_only(tmp_path: Path, pack_of_one_gpu: Path) -> None:
+    data = {"config": stackfiles.config("staging")}
+    pools = data["config"]["gpu-runners:stack"]["clusters"]["ci-staging"]["eks"]["pools"]
+    pools["t4"]["max_size"] = 1
+    smaller = tmp_path / "Pulumi.staging.yaml"
+    smaller.write_text(yaml.safe_dump(data))
+    result = rehearse(
+        ROOT / "Pulumi.staging.yaml",
+        to=smaller,
+        folder=tmp_path / "left",
+        policy=pack_of_one_gpu,
+    )
+    assert result.problems == (), "a stack over its ceiling can be brought under it"
 
 
 def test_a_folder_without_a_pack_is_refused(tmp_path: Path) -> None:
