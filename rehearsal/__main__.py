@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = rehearse(
             options.from_file or chosen,
             to=options.to_file,
+            policy=options.policy,
             faults=[*map(_failure, options.fail), *map(_stall, options.stall)],
             console=console,
         )
@@ -74,6 +75,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         metavar="NAME[:SECONDS]",
         help=f"let a resource take longer ({STALL_S:.0f} s)",
+    )
+    parser.add_argument(
+        "--policy", type=Path, metavar="FOLDER", help="let a policy pack judge the last stack file"
     )
     options = parser.parse_args(arguments)
     if (options.from_file is None) != (options.to_file is None):

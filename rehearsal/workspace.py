@@ -25,6 +25,7 @@ from pulumi import automation
 from rehearsal.cli import Cli
 from rehearsal.engine import Command, Stack
 from rehearsal.errors import Refused
+from rehearsal.policies import STACK_FILE, Pack
 from rehearsal.stackfile import StackFile
 
 ROOT: Final = Path(__file__).parent.parent
@@ -86,7 +87,11 @@ class Workspace:
 
 @contextmanager
 def opened(
-    name: str, cli: Cli, ports: Mapping[str, int], program: Program = project_program
+    name: str,
+    cli: Cli,
+    ports: Mapping[str, int],
+    program: Program = project_program,
+    pack: Pack | None = None,
 ) -> Generator[Workspace]:
     """A scratch copy with an empty stack of that name; removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix="gpu-runners-rehearsal-"))
@@ -94,12 +99,18 @@ def opened(
         (folder / "state").mkdir()
         (folder / "home").mkdir()
         shutil.copy(ROOT / "Pulumi.yaml", folder)
+        environment = _engine_environment(folder, ports)
+        if pack is not None:
+            (folder / "host").mkdir()
+            pack.host(folder / "host")
+            environment["PATH"] = f"{folder / 'host'}{os.pathsep}{os.environ.get('PATH', '')}"
+            environment[STACK_FILE] = str(folder / f"Pulumi.{name}.yaml")
         local = automation.LocalWorkspace(
             work_dir=str(folder),
             pulumi_home=str(folder / "home"),
             program=program,
             pulumi_command=Command(cli),
-            env_vars=_engine_environment(folder, ports),
+            env_vars=environment,
         )
         yield Workspace(folder=folder, stack=Stack(name, local))
     except automation.CommandError as error:

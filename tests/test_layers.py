@@ -15,7 +15,7 @@ from tests.stackfiles import ROOT
 ARROW = ("rehearsal", "__main__", "stacks", "components", "fleet")
 """Each may import those to its right."""
 
-OUTSIDE = ("tests", "benchmarks", "tools")
+OUTSIDE = ("tests", "benchmarks", "tools", "policy")
 """May import anything, and nothing imports them."""
 
 CLOUDS = {"aws": "pulumi_aws", "oci": "pulumi_oci"}
@@ -27,7 +27,8 @@ def files(*layers: str) -> list[Path]:
     for layer in layers:
         folder = ROOT / layer
         found += [ROOT / f"{layer}.py", *sorted(folder.rglob("*.py"))]
-    return [file for file in found if file.is_file() and "__pycache__" not in file.parts]
+    aside = {"__pycache__", ".venv"}
+    return [file for file in found if file.is_file() and not aside & set(file.parts)]
 
 
 def named(file: Path) -> str:
@@ -77,6 +78,17 @@ def test_the_domain_knows_no_pulumi() -> None:
     for file in files("fleet"):
         wrong = {name for name in imports(file) if name.startswith(("pulumi", "google", "grpc"))}
         assert not wrong, f"{named(file)}: fleet is judged without any engine"
+
+
+def test_the_policy_pack_judges_from_outside_and_shares_only_the_domain() -> None:
+    forbidden = {*ARROW, *OUTSIDE} - {"fleet", "policy"}
+    for file in files("policy"):
+        names = set(imports(file))
+        wrong = {name for name in names if name.partition(".")[0] in forbidden}
+        assert not wrong, f"{named(file)}: the pack may import fleet"
+        if file.name != "__main__.py":
+            own = {name for name in names if name.startswith("pulumi")}
+            assert not own, f"{named(file)}: the program's environment has no pulumi-policy"
 
 
 def test_configuration_is_read_in_one_place() -> None:

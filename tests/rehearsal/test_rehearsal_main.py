@@ -52,6 +52,13 @@ def test_failures_and_stalls_are_handed_on(asked: dict[str, Any]) -> None:
     ]
 
 
+def test_a_policy_pack_is_handed_on(asked: dict[str, Any]) -> None:
+    main([])
+    assert asked["policy"] is None
+    main(["--policy", "a/pack"])
+    assert asked["policy"] == Path("a/pack")
+
+
 def test_a_refusal_is_one_line_without_a_traceback(
     asked: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
