@@ -1,6 +1,7 @@
 # Every target is one command of README.md. STACK, CONFIG, FROM and TO choose what is rehearsed.
 .DEFAULT_GOAL := help
-STACK ?= staging
+PROJECT ?= fleet
+STACK ?= $(if $(filter bootstrap,$(PROJECT)),ci,staging)
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT := .venv/.complete
@@ -16,6 +17,7 @@ WHAT := --config "$(CONFIG)"
 else
 WHAT := --stack "$(STACK)"
 endif
+WHAT += --project "$(PROJECT)"
 ifdef FAIL
 WHAT += --fail "$(FAIL)"
 endif
@@ -36,7 +38,7 @@ $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch $@
 
-rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=)
+rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, PROJECT=bootstrap)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.

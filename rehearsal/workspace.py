@@ -86,14 +86,21 @@ class Workspace:
 
 @contextmanager
 def opened(
-    name: str, cli: Cli, ports: Mapping[str, int], program: Program = project_program
+    name: str,
+    cli: Cli,
+    ports: Mapping[str, int],
+    program: Program = project_program,
+    settings: Path = ROOT / "Pulumi.yaml",
 ) -> Generator[Workspace]:
-    """A scratch copy with an empty stack of that name; removed at the end."""
+    """A scratch copy with an empty stack of that name; removed at the end.
+
+    `settings` is the project file that belongs to the program.
+    """
     folder = Path(tempfile.mkdtemp(prefix="gpu-runners-rehearsal-"))
     try:
         (folder / "state").mkdir()
         (folder / "home").mkdir()
-        shutil.copy(ROOT / "Pulumi.yaml", folder)
+        shutil.copy(settings, folder)
         local = automation.LocalWorkspace(
             work_dir=str(folder),
             pulumi_home=str(folder / "home"),
