@@ -10,8 +10,7 @@ from typing import Final
 
 from rehearsal import checks
 from rehearsal.stackfile import StackFile
-
-ROOT: Final = Path(__file__).parent.parent
+from rehearsal.workspace import ROOT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

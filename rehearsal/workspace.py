@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import runpy
 import secrets
 import shutil
 import sys
@@ -28,17 +27,12 @@ from rehearsal.errors import Refused
 from rehearsal.stackfile import StackFile
 
 ROOT: Final = Path(__file__).parent.parent
-"""The project: where `Pulumi.yaml` and `__main__.py` are."""
+"""The folder from which a program imports."""
 
 AMBIENT: Final = ("AWS_", "OCI_", "TF_VAR_", "GITLAB_", "PULUMI_", "KUBE", "HELM_", "GITHUB_TOKEN")
 """Beginnings of the names that are hidden: credentials and settings of tools."""
 
 Program = Callable[[], None]
-
-
-def project_program() -> None:
-    """Runs the project's `__main__.py` as the engine's language host would."""
-    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,8 +83,8 @@ def opened(
     name: str,
     cli: Cli,
     ports: Mapping[str, int],
-    program: Program = project_program,
-    settings: Path = ROOT / "Pulumi.yaml",
+    program: Program,
+    settings: Path,
 ) -> Generator[Workspace]:
     """A scratch copy with an empty stack of that name; removed at the end.
 

@@ -77,6 +77,7 @@ def _user(name: str, user: str, plan: OciPlan, child: pulumi.ResourceOptions) ->
         idcs_endpoint=plan.domain_url,
         schemas=[f"{_SCHEMA}core:2.0:User"],
         user_name=user,
+        force_delete=True,
         # It has no password and cannot have an API key: a token is its only way in.
         urnietfparamsscimschemasoracleidcsextensionuser_user=(
             identity.DomainsUserUrnietfparamsscimschemasoracleidcsextensionuserUserArgs(
@@ -99,6 +100,8 @@ def _group(
         idcs_endpoint=plan.domain_url,
         schemas=[f"{_SCHEMA}core:2.0:Group"],
         display_name=group,
+        # Without force the domain keeps a group that has a member, and an active application.
+        force_delete=True,
         members=[identity.DomainsGroupMemberArgs(type="User", value=user_id)],
         opts=child,
     )
@@ -116,6 +119,7 @@ def _application(name: str, plan: OciPlan, child: pulumi.ResourceOptions) -> pul
             value=_CONFIDENTIAL, well_known_id=_CONFIDENTIAL
         ),
         active=True,
+        force_delete=True,
         is_oauth_client=True,
         client_type="confidential",
         allowed_grants=["client_credentials"],
