@@ -135,7 +135,9 @@ class BucketPolicy(_BucketSetting):
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
         """A document of at most 20 KiB that names principals."""
-        yield from document_problems(inputs, "policy", limit=20_480)
+        if found := list(document_problems(inputs, "policy", limit=20_480)):
+            yield from found
+            return
         for index, statement in enumerate(statements(text(inputs, "policy"))):
             if not statement.get("Principal") and not statement.get("NotPrincipal"):
                 yield f"policy.Statement[{index}]", "a bucket policy names a Principal"

@@ -62,8 +62,8 @@ class Role(AwsKind):
         yield from conflict(inputs, "name", "namePrefix")
         yield from spelled(inputs, "name", _NAME, 64, _NAME_WORDS)
         yield from between(inputs, "maxSessionDuration", 3600, 43200)
-        yield from document_problems(inputs, "assumeRolePolicy", trust=True)
-        yield from federation_problems(inputs, "assumeRolePolicy")
+        found = list(document_problems(inputs, "assumeRolePolicy", trust=True))
+        yield from found or federation_problems(inputs, "assumeRolePolicy")
 
     def identify(self, call: Call, world: World) -> str:
         """The name."""

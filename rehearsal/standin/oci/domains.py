@@ -142,7 +142,9 @@ class App(_InDomain):
     unique = "displayName"
     computed: ClassVar[frozenset[str]] = frozenset({"clientSecret", "name", "ocid"})
     secret_outputs: ClassVar[frozenset[str]] = frozenset({"clientSecret"})
-    replaced_on: ClassVar[frozenset[str]] = frozenset({"idcsEndpoint"})
+    replaced_on: ClassVar[frozenset[str]] = frozenset(
+        {"basedOnTemplate.value", "idcsEndpoint", "isAliasApp", "isUnmanagedApp", "name"}
+    )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
         """Kinds of client and grant."""
@@ -185,6 +187,9 @@ class IdentityPropagationTrust(_InDomain):
     schema_name = "oracle:idcs:IdentityPropagationTrust"
     unique = "name"
     computed: ClassVar[frozenset[str]] = frozenset({"ocid"})
+    replaced_on: ClassVar[frozenset[str]] = frozenset(
+        {"claimValidations.name", "idcsEndpoint", "impersonationServiceUsers.ref", "name"}
+    )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
         """Type, keys, rules."""
