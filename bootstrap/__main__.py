@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 # The engine starts a program in its own folder; what it imports is in the one above.
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bootstrap.deploy import deploy, export
 from bootstrap.load import from_config

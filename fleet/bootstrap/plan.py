@@ -75,14 +75,17 @@ class RolePlan:
 
     def cloud_policies(self) -> dict[str, Document]:
         """What it may do with the clusters' resources, by purpose."""
-        found = {"read": policies.cluster_reading(self.scope)}
-        if self.stack is not None and self.scope.clusters:
-            found |= {
-                "network": policies.network_writing(self.scope),
-                "clusters": policies.cluster_writing(self.scope),
-                "roles": policies.role_writing(self.scope),
-            }
-        return found
+        found = {"list": policies.listing(self.scope)}
+        if not self.scope.clusters:
+            return found
+        if self.stack is None:
+            return {**found, "read": policies.cluster_reading(self.scope)}
+        return {
+            **found,
+            "network": policies.network_writing(self.scope),
+            "clusters": policies.cluster_writing(self.scope),
+            "roles": policies.role_writing(self.scope),
+        }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

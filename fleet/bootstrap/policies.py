@@ -22,11 +22,8 @@ PROJECT = "gpu-runners"
 CLUSTER_TAG = "gpu-runners/cluster"
 """What `fleet.plan.build` tags everything with."""
 
-ROLE_SUFFIXES = ("addons-ebs-csi", "autoscaler-role", "eks-control-plane", "eks-node")
-"""What follows a cluster's name in its roles; then come seven digits of Pulumi's."""
-
 INLINE_ROLE = "autoscaler-role"
-"""The only one with a policy of its own inside."""
+"""What follows the cluster's name in the only role with a policy of its own inside."""
 
 ATTACHED_POLICIES = tuple(
     f"arn:aws:iam::aws:policy/{name}"
@@ -56,12 +53,11 @@ class Scope:
     regions: tuple[str, ...]
     clusters: tuple[str, ...]
 
-    def roles(self, *suffixes: str) -> list[str]:
-        """ARN patterns of the clusters' own roles, exact but for Pulumi's seven digits."""
+    def roles(self, purpose: str = "*") -> list[str]:
+        """ARN patterns of the clusters' own roles: the purpose and Pulumi's seven digits follow."""
         return [
-            f"arn:aws:iam::{self.account_id}:role/{cluster}-{suffix}-???????"
+            f"arn:aws:iam::{self.account_id}:role/{cluster}-{purpose}-???????"
             for cluster in self.clusters
-            for suffix in suffixes or ROLE_SUFFIXES
         ]
 
     def eks(self) -> list[str]:
@@ -74,11 +70,10 @@ class Scope:
         ]
 
     def log_groups(self) -> list[str]:
-        """ARN patterns of the control planes' log groups, with and without their streams."""
+        """ARN patterns of the control planes' log groups, which some actions want with `:*`."""
         return [
-            f"arn:aws:logs:*:{self.account_id}:log-group:/aws/eks/{name}/cluster{end}"
+            f"arn:aws:logs:*:{self.account_id}:log-group:/aws/eks/{name}/cluster*"
             for name in self.clusters
-            for end in ("", ":*")
         ]
 
     def groups(self) -> list[str]:
@@ -148,18 +143,20 @@ def state_writing(bucket_arn: str, key_arn: str, stack: str) -> Document:
     )
 
 
+def listing(scope: Scope) -> Document:
+    """Reads what IAM knows for no single resource: networks, scaling groups, log groups' names."""
+    return document([_allow(sorted([*LISTING, *reading("ec2")]), ["*"], _in_regions(scope))])
+
+
 def cluster_reading(scope: Scope) -> Document:
-    """Reads what a preview compares: networks anywhere, clusters and roles of the scope."""
-    here = _in_regions(scope)
-    statements = [_allow(sorted([*LISTING, *reading("ec2")]), ["*"], here)]
-    if scope.clusters:
-        logs = [action for action in reading("logs") if action not in LISTING]
-        statements += [
-            _allow(reading("eks"), scope.eks(), here),
-            _allow(logs, scope.log_groups()),
+    """Reads what a preview compares: the clusters, their log groups and roles."""
+    return document(
+        [
+            _allow(reading("eks"), scope.eks(), _in_regions(scope)),
+            _allow(_reading_logs(), scope.log_groups()),
             _allow(reading("iam"), scope.roles()),
         ]
-    return document(statements)
+    )
 
 
 def network_writing(scope: Scope) -> Document:
@@ -183,7 +180,7 @@ def network_writing(scope: Scope) -> Document:
 
 
 def cluster_writing(scope: Scope) -> Document:
-    """Makes and changes the clusters, their log groups and the tags of their scaling groups."""
+    """Reads, makes and changes the clusters, their log groups and their scaling groups' tags."""
     here = _in_regions(scope)
     named = {
         "StringEquals": {
@@ -196,20 +193,20 @@ def cluster_writing(scope: Scope) -> Document:
         [
             # IAM knows no resource for a cluster that does not exist yet; the tag names it.
             _allow(["eks:CreateCluster"], ["*"], named),
-            _allow([*inside, *changing("eks")], scope.eks(), here),
-            _allow([*making("logs"), *changing("logs")], scope.log_groups()),
+            _allow([*reading("eks"), *inside, *changing("eks")], scope.eks(), here),
+            _allow([*_reading_logs(), *making("logs"), *changing("logs")], scope.log_groups()),
             _allow(changing("autoscaling"), scope.groups()),
         ]
     )
 
 
 def role_writing(scope: Scope) -> Document:
-    """Makes and changes the clusters' own roles, and hands them to EKS alone."""
+    """Reads, makes and changes the clusters' own roles, and hands them to EKS alone."""
     attach, detach = "iam:AttachRolePolicy", "iam:DetachRolePolicy"
     inline = ["iam:DeleteRolePolicy", "iam:PutRolePolicy"]
     rest = [
         action
-        for action in (*making("iam"), *changing("iam"))
+        for action in (*reading("iam"), *making("iam"), *changing("iam"))
         if action not in (attach, detach, *inline)
     ]
     linked = f"arn:aws:iam::{scope.account_id}:role/aws-service-role/*"
@@ -268,6 +265,10 @@ def _objects(bucket_arn: str, *keys: str) -> list[str]:
 
 def _in_regions(scope: Scope) -> dict[str, dict[str, Any]]:
     return {"StringEquals": {"aws:RequestedRegion": _one_or_more(scope.regions)}}
+
+
+def _reading_logs() -> list[str]:
+    return [action for action in reading("logs") if action not in LISTING]
 
 
 def _creates(action: str) -> bool:

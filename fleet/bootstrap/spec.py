@@ -11,16 +11,11 @@ from fleet.spec.base import Model, Name, Rule
 from fleet.spec.stack import TagKey, TagValue
 
 _LONGEST_NAME = 24
+_MOST_CLUSTERS = 20
 
 Arn = Annotated[str, Field(pattern=r"^arn:aws:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:\S+$")]
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", examples=["us-west-2"])]
-CompartmentId = Annotated[
-    str,
-    Field(
-        pattern=r"^ocid1\.compartment\.oc\d+\.[a-z0-9-]*\.[a-z0-9]+$",
-        examples=["ocid1.compartment.oc1..aaaaaaaaexample"],
-    ),
-]
+CompartmentId = Annotated[str, Field(pattern=r"^ocid1\.compartment\.oc\d+\.[a-z0-9-]*\.[a-z0-9]+$")]
 EnvironmentName = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$", max_length=20)
 ]
@@ -91,14 +86,18 @@ class Environment(Model):
 
     clusters: tuple[Name, ...] = Field(
         default=(),
-        max_length=8,
-        description="EKS clusters of the stack; a role's policies have room for eight",
+        max_length=4,
+        description="EKS clusters of the stack; a role's policies have room for four",
     )
     compartment_id: CompartmentId | None = Field(
-        default=None, description="OCID of the compartment of the stack's OKE clusters"
+        default=None,
+        examples=["ocid1.compartment.oc1..aaaaaaaaexample"],
+        description="OCID of the compartment of the stack's OKE clusters",
     )
     branch: Branch | None = Field(
-        default=None, description="protected branch from which GitLab deploys it"
+        default=None,
+        examples=["main"],
+        description="protected branch from which GitLab deploys it",
     )
 
 
@@ -108,6 +107,7 @@ class State(Model):
     bucket: str | None = Field(
         default=None,
         pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$",
+        examples=["example-org-pulumi-state"],
         description="name of the bucket; default: <name>-state- and seven random digits",
     )
     keep_versions_days: int = Field(
@@ -142,7 +142,9 @@ class Aws(Model):
         default=Providers(), description="OIDC providers to use instead of making them"
     )
     permissions_boundary: Arn | None = Field(
-        default=None, description="ARN of the policy that bounds every role made here"
+        default=None,
+        examples=["arn:aws:iam::111122223333:policy/boundary"],
+        description="ARN of the policy that bounds every role made here",
     )
 
 
@@ -212,6 +214,7 @@ class Bootstrap(Model):
                 f"shorten it to {_LONGEST_NAME}: with -deploy- and an environment it names a role",
             )
         yield from self._provider_rules()
+        yield from self._cluster_rules()
         for name, environment in self.environments.items():
             yield from self._environment_rules(f"environments.{name}", environment)
 
@@ -225,6 +228,30 @@ class Bootstrap(Model):
                     f"remove it, or add {issuer}",
                     (issuer,),
                 )
+
+    def _cluster_rules(self) -> Iterator[Rule]:
+        places = [
+            (f"environments.{name}.clusters", cluster)
+            for name, environment in self.environments.items()
+            for cluster in environment.clusters
+        ]
+        if len(places) > _MOST_CLUSTERS:
+            yield Rule(
+                "environments",
+                f"have {len(places)} clusters together",
+                f"keep {_MOST_CLUSTERS}, for which the preview role has room, and bootstrap the "
+                "rest under another name",
+            )
+        for place, cluster in places:
+            for other_place, other in places:
+                if place != other_place and f"{other}-".startswith(f"{cluster}-"):
+                    yield Rule(
+                        place,
+                        f"holds {cluster}, and {other_place} {other}: rights go by the beginning "
+                        "of a name, so one role could touch the other's resources",
+                        "rename one of the two",
+                        (other_place,),
+                    )
 
     def _environment_rules(self, path: str, environment: Environment) -> Iterator[Rule]:
         clouds: tuple[tuple[Literal["clusters", "compartment_id"], str], ...] = (

@@ -31,6 +31,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     [
         ([], ROOT / "Pulumi.staging.yaml", None),
         (["--stack", "prod"], ROOT / "Pulumi.prod.yaml", None),
+        (["--project", "bootstrap"], ROOT / "bootstrap" / "Pulumi.ci.yaml", None),
+        (["--project", "bootstrap", "--stack", "x"], ROOT / "bootstrap" / "Pulumi.x.yaml", None),
         (["--config", "a/b.yaml"], Path("a/b.yaml"), None),
         (["--from", "a.yaml", "--to", "b.yaml"], Path("a.yaml"), Path("b.yaml")),
     ],
