@@ -180,7 +180,7 @@ def test_a_bad_file_stops_before_anything_is_registered(data: object) -> None:
 
 def test_it_finds_its_packages_when_it_starts_in_its_own_folder() -> None:
     start = "import runpy; runpy.run_path('.', run_name='__main__')"
-    ended = subprocess.run(
+    ended = subprocess.run(  # noqa: S603
         [sys.executable, "-c", start],
         cwd=BOOTSTRAP.folder,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},

@@ -50,6 +50,12 @@ class GitHub(Model):
         default=None, ge=1, description="number of the repository: gh api repos/OWNER/REPO -q .id"
     )
 
+    branch: Branch = Field(
+        default="main",
+        examples=["main"],
+        description="branch whose scheduled jobs may preview too: the check for drift",
+    )
+
     def rules(self) -> Iterator[Rule]:
         """The subject with numbers needs both."""
         for one, other in (("owner_id", "repository_id"), ("repository_id", "owner_id")):

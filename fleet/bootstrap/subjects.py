@@ -63,8 +63,8 @@ def issuers(spec: Bootstrap) -> tuple[Issuer, ...]:
 def github_subjects(github: GitHub, context: str) -> tuple[str, ...]:
     """Both forms of a subject; without the numbers only the one by names.
 
-    `context` is `pull_request` or `environment:<name>`. A job that names an environment is known
-    by it, whatever event started it.
+    `context` is `pull_request`, `ref:refs/heads/<branch>` or `environment:<name>`. A job that names
+    an environment is known by it, whatever event started it.
     """
     by_name = f"repo:{github.owner}/{github.repository}:{context}"
     if github.owner_id is None or github.repository_id is None:
@@ -77,7 +77,11 @@ def github_subjects(github: GitHub, context: str) -> tuple[str, ...]:
 
 
 def _github(github: GitHub, environments: tuple[str, ...]) -> Issuer:
-    preview = Claim(name="sub", values=github_subjects(github, "pull_request"))
+    contexts = ("pull_request", f"ref:refs/heads/{github.branch}")
+    preview = Claim(
+        name="sub",
+        values=tuple(one for context in contexts for one in github_subjects(github, context)),
+    )
     return Issuer(
         kind="github",
         url=GITHUB_ISSUER,

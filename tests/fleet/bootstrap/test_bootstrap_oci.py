@@ -25,6 +25,8 @@ def test_each_form_of_githubs_subject_becomes_its_user() -> None:
     assert {(one.expression, one.user) for one in trust("github").rules} == {
         ("sub eq repo:example-org/infrastructure:pull_request", "preview"),
         (f"sub eq {BY_NUMBER}:pull_request", "preview"),
+        ("sub eq repo:example-org/infrastructure:ref:refs/heads/main", "preview"),
+        (f"sub eq {BY_NUMBER}:ref:refs/heads/main", "preview"),
         ("sub eq repo:example-org/infrastructure:environment:prod", "deploy-prod"),
         (f"sub eq {BY_NUMBER}:environment:prod", "deploy-prod"),
     }, "staging has no compartment, so it has no user"

@@ -55,6 +55,14 @@ def test_both_forms_of_githubs_subject_are_trusted(repository: str) -> None:
     assert may_become(STAGING, GITHUB, f"{repository}:environment:staging")
 
 
+@pytest.mark.parametrize("repository", [BY_NAME, BY_NUMBER])
+def test_the_check_for_drift_previews_from_its_branch(repository: str) -> None:
+    assert may_become(PREVIEW, GITHUB, f"{repository}:ref:refs/heads/main")
+    other = account({"github.branch": "trunk"}).preview
+    assert may_become(other, GITHUB, f"{repository}:ref:refs/heads/trunk")
+    assert not may_become(other, GITHUB, f"{repository}:ref:refs/heads/main")
+
+
 def test_without_the_numbers_only_the_names_are_trusted() -> None:
     role = account({"github.owner_id": GONE, "github.repository_id": GONE}).preview
     assert may_become(role, GITHUB, f"{BY_NAME}:pull_request")
@@ -64,7 +72,8 @@ def test_without_the_numbers_only_the_names_are_trusted() -> None:
 @pytest.mark.parametrize(
     "subject",
     [
-        f"{BY_NAME}:ref:refs/heads/main",
+        f"{BY_NAME}:ref:refs/heads/other",
+        f"{BY_NAME}:ref:refs/tags/main",
         f"{BY_NAME}:environment:staging",
         f"{BY_NAME}:pull_request:more",
         "repo:example-org/other:pull_request",
