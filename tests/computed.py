@@ -172,7 +172,7 @@ COMPUTED: Final[Mapping[str, Computed]] = {
         "associationId": f"a-{name}"
     },
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider": lambda _name, inputs: {
-        "arn": f"arn:aws:iam::{ACCOUNT}:oidc-provider/{inputs['url'].removeprefix('https://')}"
+        "arn": f"arn:aws:iam::{ACCOUNT}:oidc-provider/{str(inputs.get('url')).removeprefix('https://')}"
     },
     "aws:iam/role:Role": _role,
     "aws:iam/rolePolicy:RolePolicy": lambda name, _inputs: {"name": f"{name}-1a2b3c4"},
