@@ -140,7 +140,7 @@ def _settings(
                 ),
             )
         ],
-        # S3 takes rules about versions only of a bucket that keeps them.
+        # As the provider's documentation has it: versions first, then rules about them.
         opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[versions])),
     )
     aws.s3.BucketPolicy(
