@@ -1,6 +1,7 @@
 # Every target is one command of README.md. STACK, CONFIG, FROM and TO choose what is rehearsed.
 .DEFAULT_GOAL := help
-STACK ?= staging
+PROJECT ?= fleet
+STACK ?= $(if $(filter bootstrap,$(PROJECT)),ci,staging)
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT := .venv/.complete
@@ -17,6 +18,7 @@ WHAT := --config "$(CONFIG)"
 else
 WHAT := --stack "$(STACK)"
 endif
+WHAT += --project "$(PROJECT)"
 ifdef FAIL
 WHAT += --fail "$(FAIL)"
 endif
@@ -50,7 +52,7 @@ $(POLICY_ENVIRONMENT): $(ENVIRONMENT) policy/requirements.txt
 	  || policy/.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r policy/requirements.txt
 	@touch $@
 
-rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, POLICY=)
+rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, POLICY=, PROJECT=bootstrap)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.

@@ -18,6 +18,7 @@ from rich.console import Console
 from rehearsal import checks, cli, engine, policies, secrets, stackfile, words, workspace
 from rehearsal.artifacts import Artifacts, Phase
 from rehearsal.engine import Outcome
+from rehearsal.project import FLEET, Project
 from rehearsal.result import Result
 from rehearsal.stackfile import StackFile
 from rehearsal.standin.faults import Fault, Faults
@@ -42,8 +43,9 @@ def rehearse(
     continue_on_error: bool = False,
     folder: Path | None = None,
     console: Console | None = None,
-    check: Callable[[StackFile], str] = checks.report,
-    program: Program = workspace.project_program,
+    project: Project = FLEET,
+    check: Callable[[StackFile], str] | None = None,
+    program: Program | None = None,
     packages: Sequence[Package] = PACKAGES,
     policy: Path | None = None,
 ) -> Result:
@@ -52,16 +54,16 @@ def rehearse(
     `between` acts on the clouds once `config` is up, as an autoscaler or a person would.
     Leaves its files in `folder` (default `.rehearsal/<stack>/`). With `continue_on_error` one `up`
     meets many failures instead of the first; the engine then asks for dependents of what failed
-    with inputs missing. `policy` is the folder of a pack that judges the last file. `check`,
-    `program` and `packages` are the project's own unless a test of the rehearsal brings others.
-    May run several times in one process, one after another. Raises `Refused`.
+    with inputs missing. `policy` is the folder of a pack that judges the last file. `check` and
+    `program` are those of `project` unless a test of the rehearsal brings others, and `packages`
+    too. May run several times in one process, one after another. Raises `Refused`.
     """
     started = time.monotonic()
     out = console or Console(quiet=True)
     files = [stackfile.read(path) for path in (config, to) if path is not None]
-    findings = [check(file) for file in files]
+    findings = [(check or project.check)(file) for file in files]
     name = files[-1].name
-    where = folder or workspace.ROOT / ".rehearsal" / name
+    where = folder or project.artifacts(name)
     _say(out, f"rehearsing {' -> '.join(words.short(file.path) for file in files)}")
     pack = policies.pack_of(policy, name) if policy is not None else None
     taken = cli.find(lambda line: _say(out, f"  {line}"))
@@ -79,7 +81,12 @@ def rehearse(
         workspace.clean_surroundings(),
         _serving(packages, world, injected) as servers,
         workspace.opened(
-            name, taken, {s.package.name: s.port for s in servers}, program, pack
+            name,
+            taken,
+            {s.package.name: s.port for s in servers},
+            program or project.program,
+            settings=project.settings,
+            pack=pack,
         ) as scratch,
     ):
         life = _Life(
