@@ -96,8 +96,9 @@ lock: $(ENVIRONMENT) ## compile the locks from the ranges in pyproject.toml
 schema: $(ENVIRONMENT) ## write stack.schema.json from the models
 	$(BIN)/python -m fleet.spec.schema --write
 
-benchmark: $(ENVIRONMENT) ## what components cost, side by side with a flat script
+benchmark: $(ENVIRONMENT) ## what components cost beside a flat script, and checks of a large fleet beside a small one
 	$(BIN)/python benchmarks/registration.py
+	$(BIN)/python benchmarks/checks.py
 
 preview: $(ENVIRONMENT) ## pulumi preview of STACK in the real account
 	pulumi preview --stack $(STACK) --diff
