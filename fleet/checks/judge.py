@@ -21,6 +21,7 @@ from fleet.checks import (
     preference,
     scaling,
     versions,
+    words,
 )
 from fleet.checks.check import Check
 from fleet.checks.view import View
@@ -77,6 +78,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     lanes.privileges,
     lanes.managers,
     images.unqualified_images,
+    words.same_words,
+    words.shared_words,
+    words.names_as_labels,
+    words.untagged_jobs,
+    words.shared_tokens,
     oke.autoscaler_node,
     oke.pool_order,
 )
