@@ -80,6 +80,21 @@ LAUNCH_TEMPLATE: Final = NameLimit(
     pattern=r"[a-zA-Z0-9().\-/_]{3,}",
     source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateLaunchTemplate.html",
 )
+EKS_LABEL: Final = NameLimit(
+    subject="key, or value, of a label of an EKS managed node group; no value may be empty",
+    max_length=63,
+    pattern=None,
+    source="botocore 1.44.5 EKS service model: labelKey and labelValue",
+)
+AWS_TAG: Final = NameLimit(
+    subject="key of a tag on AWS; a value may be empty, and has 256 characters at most",
+    max_length=128,
+    pattern=r"[\w\s.:/=+\-@]+",
+    source=(
+        "https://docs.aws.amazon.com/IAM/latest/APIReference/API_Tag.html (letters, digits, "
+        "separators and _.:/=+-@), the narrowest of the services used here"
+    ),
+)
 SCALE_SET_LABEL: Final = NameLimit(
     subject="label of an ARC runner scale set",
     max_length=255,
@@ -159,3 +174,6 @@ GITLAB_RUNNER_MAX_TAGS: Final = 50
 
 NODE_GROUP_MAX_TAINTS: Final = 50
 """Taints of one EKS managed node group: API_CreateNodegroup."""
+
+AWS_MAX_TAGS: Final = 50
+"""Tags of one AWS resource: botocore 1.44.5 EKS TagMap and IAM tagListType; EC2 has the same."""
