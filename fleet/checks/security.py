@@ -31,16 +31,16 @@ _PRIVILEGED_NAMESPACES: Final = (
 """This program lets privileged pods into them."""
 
 _TOKENS: Final = re.compile(
-    r"gl(?:pat|rt|rtr|dt|oas|cbt|ptt|ft|imt|agent|soat|ffct|wt)-[\w-]{6,}"
+    r"\bgl(?:pat|rt|rtr|dt|oas|cbt|ptt|ft|imt|agent|soat|ffct|wt)-[\w-]{6,}"
     r"|\bgh[oprsu]_[A-Za-z0-9]{10,}|\bgithub_pat_\w{10,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
-    r"|\bxox[abeoprs]-[\w-]{10,}|\bhf_[A-Za-z0-9]{16,}|\bnvapi-[\w-]{16,}"
-    r"|\bdckr_pat_[\w-]{10,}|\bnpm_[A-Za-z0-9]{20,}|\bpypi-[\w-]{20,}|\bAIza[\w-]{30,}"
+    r"|\bxox[abeoprs]-[\w-]{10,}|\bhf_[A-Za-z0-9]{30,}|\bnvapi-[\w-]{16,}"
+    r"|\bdckr_pat_[\w-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-AgE[\w-]{16,}|\bAIza[\w-]{30,}"
     r"|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\."
 )
-"""Tokens by their form: GitLab, GitHub, AWS, private keys, Slack, Hugging Face, NGC, Docker Hub, npm,
-PyPI, Google, JWT (the issuers' prefixes, from memory; GitLab's as in `fleet.spec.base`)."""
+"""Tokens by their form: GitLab (as in `fleet.spec.base`), GitHub, AWS, private keys, Slack, Hugging
+Face, NGC, Docker Hub, npm, PyPI, Google, JWT. The issuers' prefixes, from memory."""
 
 _SECRET_NAME: Final = re.compile(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|APIKEY|KEY)$", re.IGNORECASE
