@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleet.catalog.capacity import CAPACITY_BLOCK_REGIONS, SCARCE_SPOT_FAMILIES
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.oci import SHAPES
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
+from fleet.plan.eks import EksPlan
 from fleet.plan.eks_pools import EksPool
 from fleet.plan.nodes import Pool
 from fleet.plan.oke_pools import OkePool
-
-_SCARCE = ("p4d", "p4de", "p5", "p5e", "p5en", "p6-b200")
-"""Families of which AWS seldom has spot capacity (from memory of public reports)."""
 
 
 @check("mixed-sizes", "warning")
@@ -61,7 +60,9 @@ def spot_fallback(view: View) -> Iterator[Problem]:
 def scarce_spot(view: View) -> Iterator[Problem]:
     """Spot pools of instance families of which spot capacity is seldom to be had."""
     for pool in _eks_pools(view):
-        scarce = [kind for kind in pool.kinds if INSTANCE_TYPES[kind].family in _SCARCE]
+        scarce = [
+            kind for kind in pool.kinds if INSTANCE_TYPES[kind].family in SCARCE_SPOT_FAMILIES
+        ]
         if pool.capacity_type == "SPOT" and scarce:
             yield Problem(
                 path=f"{pool.path}.capacity_type",
@@ -82,6 +83,40 @@ def reservation_types(view: View) -> Iterator[Problem]:
                 remedy="keep the reservation's type, and make another pool for the others",
                 reads=(f"{pool.path}.capacity_reservation_id", f"{pool.path}.instance_types"),
             )
+
+
+@check("capacity-block")
+def capacity_blocks(view: View) -> Iterator[Problem]:
+    """Capacity-block pools of instance types or in regions of which EC2 sells no blocks."""
+    for cluster in view.plan.clusters:
+        if not isinstance(cluster.platform, EksPlan):
+            continue
+        region = cluster.platform.region
+        for pool in cluster.platform.pools:
+            if pool.capacity_type != "CAPACITY_BLOCK":
+                continue
+            for kind in pool.kinds:
+                regions = CAPACITY_BLOCK_REGIONS.get(kind, frozenset())
+                if region in regions:
+                    continue
+                yield Problem(
+                    path=f"{pool.path}.capacity_type",
+                    message=(
+                        f"is CAPACITY_BLOCK, but EC2 sells no blocks of {kind} in {region}"
+                        if regions
+                        else f"is CAPACITY_BLOCK, but EC2 sells no blocks of {kind}"
+                    ),
+                    remedy=(
+                        f"use one of {', '.join(sorted(regions))}, or ON_DEMAND"
+                        if regions
+                        else f"use ON_DEMAND, or one of {', '.join(CAPACITY_BLOCK_REGIONS)}"
+                    ),
+                    reads=(
+                        f"{pool.path}.capacity_type",
+                        f"{pool.path}.instance_types",
+                        f"clusters.{cluster.name}.eks.region",
+                    ),
+                )
 
 
 @check("preemptible-unlisted", "warning")

@@ -10,7 +10,7 @@ from fleet.checks.view import LaneView, View
 from fleet.cost import monthly_cost
 from fleet.plan import words
 from fleet.plan.nodes import Node, Pool
-from fleet.plan.scheduling import copies, offer, together
+from fleet.plan.scheduling import copies, offer
 
 
 @check("over-commitment", "warning")
@@ -66,7 +66,7 @@ def stranded(view: View) -> Iterator[Problem]:
     for lane in view.lanes:
         if not lane.job.gpus:
             continue
-        asked = together(lane.pods.on_pool)
+        asked = lane.asked
         for pool in lane.pools:
             for node in pool.nodes:
                 jobs, limit = copies(asked, offer(pool, node))
@@ -78,9 +78,10 @@ def stranded(view: View) -> Iterator[Problem]:
                     or any(gpus <= idle and path != lane.path for gpus, path in others)
                 ):
                     continue
+                divided = node.advertised // lane.job.gpus == jobs
                 why = (
                     f"{lane.job.gpus} for each job do not divide them"
-                    if limit == words.GPU_RESOURCE
+                    if divided
                     else f"the node's {limit} runs out first"
                 )
                 yield Problem(
@@ -91,7 +92,7 @@ def stranded(view: View) -> Iterator[Problem]:
                     ),
                     remedy=(
                         "use another number of gpus"
-                        if limit == words.GPU_RESOURCE
+                        if divided
                         else "ask for less, leave it out for the fair share, or use another size"
                     ),
                     reads=(lane.path, pool.path),
@@ -147,7 +148,7 @@ def jobs_at_once(lane: LaneView) -> int:
 
 def jobs_on(lane: LaneView, pool: Pool, node: Node) -> int:
     """Jobs of a lane on one empty node."""
-    return copies(together(lane.pods.on_pool), offer(pool, node))[0]
+    return copies(lane.asked, offer(pool, node))[0]
 
 
 def _smallest_jobs(view: View) -> dict[tuple[str, str], list[tuple[int, str]]]:

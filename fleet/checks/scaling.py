@@ -14,7 +14,7 @@ from fleet.plan.eks_pools import EksPool
 from fleet.plan.nodes import smallest
 from fleet.plan.oke import OkePlan, node_metadata
 from fleet.plan.oke_pools import OkePool
-from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, selects, together
+from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, selects
 from fleet.plan.scheduling import untolerated as taints_against
 from fleet.plan.words import Taint
 from fleet.units import parse_cpu, parse_memory_mib
@@ -133,7 +133,7 @@ def _useless(
     has: Amounts,
 ) -> Iterator[Problem]:
     """A lane whose job would fit a node that is there, and not the one that is imagined."""
-    asked = together(lane.pods.on_pool)
+    asked = lane.asked
     real = Amounts(
         {
             CPU: pool.free().cpu_m,

@@ -9,7 +9,12 @@ from datetime import date, timedelta
 from packaging.version import Version
 
 from fleet.catalog.charts import CHARTS
-from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.catalog.eks import (
+    CLUSTER_USD_PER_HOUR,
+    EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR,
+    KUBERNETES_VERSIONS,
+)
+from fleet.catalog.eks_amis import ami_fault
 from fleet.catalog.gpu_operator import operator_release
 from fleet.catalog.images import runner_refused_from, runner_version
 from fleet.catalog.oke import OKE_VERSIONS
@@ -73,7 +78,11 @@ def _support(cluster: ClusterPlan) -> tuple[date | None, str]:
         case EksPlan(version=version):
             return (
                 KUBERNETES_VERSIONS[version].standard_support_end,
-                "standard support on EKS (extended support costs six times as much)",
+                (
+                    f"standard support on EKS (the control plane then costs "
+                    f"{EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR} instead of {CLUSTER_USD_PER_HOUR} "
+                    "USD an hour)"
+                ),
             )
         case OkePlan(version=version):
             return OKE_VERSIONS[version].support_end, "support on OKE"
@@ -160,6 +169,22 @@ def chart_pins(view: View) -> Iterator[Problem]:
                     ),
                     remedy="use the pin of fleet/catalog/charts.py",
                     reads=(),
+                )
+
+
+@check("ami-fault", "warning")
+def ami_faults(view: View) -> Iterator[Problem]:
+    """EKS pools on an AMI release that is known to be bad."""
+    for cluster in view.plan.clusters:
+        if not isinstance(cluster.platform, EksPlan):
+            continue
+        for pool in cluster.platform.pools:
+            fault = ami_fault(pool.release_version)
+            if fault is not None:
+                yield Problem(
+                    path=f"{pool.path}.release_version",
+                    message=f"is {pool.release_version}: {fault.reason} ({fault.source})",
+                    remedy=f"use a release of {fault.fixed_in} or later, or remove it for the pin",
                 )
 
 

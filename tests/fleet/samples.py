@@ -86,6 +86,7 @@ clusters:
           shm: 1Gi
           image: ghcr.io/example/runner:1
           cuda: "12.9"
+          gpu_memory: 6Gi
           env: {TORCH_HOME: /tmp/torch}
           paused: false
           min_runners: 1

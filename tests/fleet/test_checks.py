@@ -203,12 +203,6 @@ def test_the_same_name_elsewhere_is_another_scale_set(changes: dict[str, Any]) -
         ({f"{LANES}.gpu.disk": "1Ti"}, "fits", f"{LANES}.gpu.disk", "asks for 1024Gi disk"),
         ({f"{LANES}.gpu.pools": ["system"]}, "gpu-pool", f"{LANES}.gpu.pools", "system has none"),
         (
-            {f"{OTHER}.lanes.cpu-only.pools": ["t4"]},
-            "gpu-pool",
-            f"{OTHER}.lanes.cpu-only.pools",
-            "pool t4 is kept for jobs that do",
-        ),
-        (
             {f"{CI}.gitlab.lanes.project.gpus": 2},
             "slices",
             f"{CI}.gitlab.lanes.project.gpus",

@@ -12,6 +12,7 @@ from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.findings import Finding
 from fleet.plan.pods import lane_pods
 from fleet.plan.scheduling import CPU, DISK, MEMORY, together
+from tests.fleet.checks.planted import cards, existing_of
 from tests.fleet.samples import SHIPPED, every_key, judged, loaded, shipped_stack
 
 GPU_TYPES = [name for name, kind in INSTANCE_TYPES.items() if kind.gpus]
@@ -125,10 +126,17 @@ def test_a_lane_with_gpus_needs_gpu_pools() -> None:
     assert finding.remedy == "remove cpu from the lane's pools"
 
 
-def test_a_lane_without_gpus_keeps_off_gpu_pools() -> None:
-    (finding,) = of("gpu-pool", fleet({"t4": gpu()}, cpu=1, memory="1Gi"))
-    assert finding.path == f"{LANE}.pools"
+def test_a_lane_without_gpus_is_told_that_it_starts_gpu_nodes() -> None:
+    (finding,) = of("wasted-gpus", fleet({"t4": gpu()}, cpu=1, memory="1Gi"))
+    assert (finding.severity, finding.path) == ("warning", f"{LANE}.pools")
     assert "add gpus: 1" in finding.remedy
+
+
+def test_where_all_nodes_have_gpus_any_job_may_run_there() -> None:
+    lanes = {"cpu": {"pools": ["station"], "cpu": 1, "memory": "1Gi"}}
+    alone = existing_of({"station": cards()}, lanes)
+    assert not of("wasted-gpus", alone)
+    assert of("wasted-gpus", existing_of({"station": cards(), "cpu": {}}, lanes))
 
 
 def test_several_slices_of_one_gpu_are_refused() -> None:

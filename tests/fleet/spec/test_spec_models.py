@@ -84,6 +84,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
         {
             "gpus": 0,
             "gpu": None,
+            "gpu_memory": None,
             "cpu": None,
             "memory": None,
             "memory_limit": None,
@@ -111,6 +112,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
         {
             "gpus": 0,
             "gpu": None,
+            "gpu_memory": None,
             "cpu": None,
             "memory": None,
             "memory_limit": None,
