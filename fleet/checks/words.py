@@ -105,9 +105,11 @@ def shared_words(view: View) -> Iterator[Problem]:
 
     A job that says only such a word lands on any of them. Told once for each set of lanes of one
     owner. Words like linux and prod are no choice of hardware; a word like gpu or cuda on a lane
-    without GPUs counts too. A word that is all that some lane says is told, if at all, there.
+    without GPUs counts too. A word that is all that some lane says, or a scale set's name, is told
+    by another check, if at all.
     """
     for scope in scopes(view):
+        names = {one.name for one in scope.runners if scope.forge == "github"}
         all_of_a_lane = _words_of_whole_lanes(scope)
         for owner, members in scope.of_owner.items():
             if owner is None:
@@ -115,7 +117,9 @@ def shared_words(view: View) -> Iterator[Problem]:
             groups: dict[Runners, list[str]] = {}
             for word, having in scope.having.items():
                 group = having & members
-                if word in GENERIC or group & (group - 1) == 0 or (word, owner) in all_of_a_lane:
+                if word in GENERIC or word in names or group & (group - 1) == 0:
+                    continue
+                if (word, owner) in all_of_a_lane:
                     continue
                 if word not in HARDWARE:
                     group &= scope.with_gpu
