@@ -86,15 +86,6 @@ EKS_LABEL: Final = NameLimit(
     pattern=None,
     source="botocore 1.44.5 EKS service model: labelKey and labelValue",
 )
-AWS_TAG: Final = NameLimit(
-    subject="key of a tag on AWS; a value may be empty, and has 256 characters at most",
-    max_length=128,
-    pattern=r"[\w\s.:/=+\-@]+",
-    source=(
-        "https://docs.aws.amazon.com/IAM/latest/APIReference/API_Tag.html (letters, digits, "
-        "separators and _.:/=+-@), the narrowest of the services used here"
-    ),
-)
 SCALE_SET_LABEL: Final = NameLimit(
     subject="label of an ARC runner scale set",
     max_length=255,
@@ -177,3 +168,10 @@ NODE_GROUP_MAX_TAINTS: Final = 50
 
 AWS_MAX_TAGS: Final = 50
 """Tags of one AWS resource: botocore 1.44.5 EKS TagMap and IAM tagListType; EC2 has the same."""
+
+AWS_TAG_PATTERN: Final = r"[\w .:/=+\-@]+"
+"""What keys and values of tags are made of: the narrowest of the services used here, IAM.
+
+Source: https://docs.aws.amazon.com/IAM/latest/APIReference/API_Tag.html ; that IAM does not tell
+keys apart by case: IAM's user guide on tags, from memory.
+"""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.feature_discovery import expected_label, owned_label
 from fleet.catalog.gpus import PRODUCT_LABEL
-from fleet.catalog.limits import AWS_MAX_TAGS, AWS_TAG, EKS_LABEL, OCI_TAG_KEY
+from fleet.catalog.limits import AWS_MAX_TAGS, AWS_TAG_PATTERN, EKS_LABEL, OCI_TAG_KEY
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
 from fleet.findings import Severity
@@ -145,7 +145,7 @@ def cloud_tags(view: View) -> Iterator[Problem]:
         )
     seen: dict[str, str] = {}
     for key, value in tags.items():
-        if not re.fullmatch(AWS_TAG.pattern or "", f"{key}{value}"):
+        if not re.fullmatch(AWS_TAG_PATTERN, f"{key}{value}"):
             yield Problem(
                 path=f"tags.{key}",
                 message="holds a character that AWS refuses on roles",

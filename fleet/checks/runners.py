@@ -119,6 +119,10 @@ class Scope:
             found &= self.having.get(word, 0)
         return found
 
+    def named(self, words: Iterable[str]) -> Runners:
+        """The scale sets whose name is one of these words."""
+        return _union(self._by_name.get(word, 0) for word in words)
+
     def strangers(self, runner: Runner) -> Runners:
         """The runners that have no GPU model in common with this one."""
         models = runner.models
@@ -157,6 +161,11 @@ class Scope:
     @cached_property
     def _everybody(self) -> Runners:
         return (1 << len(self.runners)) - 1
+
+    @cached_property
+    def _by_name(self) -> dict[str, Runners]:
+        """Empty on GitLab, where names are no words."""
+        return _index((one.name, one) for one in self.runners if self.forge == "github")
 
     @cached_property
     def _wide(self) -> Runners:

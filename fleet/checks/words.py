@@ -55,6 +55,7 @@ def same_words(view: View) -> Iterator[Problem]:
             runner = next(scope.members(same))
             # Lanes of the very same words are told once, at the first of them.
             found = scope.with_all(words) & scope.unlike(runner) & ~told.get(words, 0)
+            found &= ~scope.named(words)
             certain = found & scope.certain(runner) & scope.with_gpu & scope.strangers(runner)
             if not runner.has_gpu or (scope.forge == "github" and words <= GENERIC):
                 certain = 0
@@ -109,7 +110,6 @@ def shared_words(view: View) -> Iterator[Problem]:
     by another check, if at all.
     """
     for scope in scopes(view):
-        names = {one.name for one in scope.runners if scope.forge == "github"}
         all_of_a_lane = _words_of_whole_lanes(scope)
         for owner, members in scope.of_owner.items():
             if owner is None:
@@ -117,7 +117,7 @@ def shared_words(view: View) -> Iterator[Problem]:
             groups: dict[Runners, list[str]] = {}
             for word, having in scope.having.items():
                 group = having & members
-                if word in GENERIC or word in names or group & (group - 1) == 0:
+                if word in GENERIC or scope.named({word}) or group & (group - 1) == 0:
                     continue
                 if (word, owner) in all_of_a_lane:
                     continue
@@ -167,12 +167,9 @@ def names_as_labels(view: View) -> Iterator[Problem]:
     for scope in scopes(view):
         if scope.forge != "github":
             continue
-        named: dict[str, Runners] = {}
         for runner in scope.runners:
-            named[runner.name] = named.get(runner.name, 0) | 1 << runner.index
-        for runner in scope.runners:
-            for word in sorted(runner.words & named.keys()):
-                others = named[word] & ~(1 << runner.index)
+            for word in sorted(runner.words):
+                others = scope.named({word}) & ~(1 << runner.index)
                 if word == runner.name:  # told at the later of the two
                     others &= (1 << runner.index) - 1
                 for other in islice(scope.members(others), _NAMED):
