@@ -217,12 +217,9 @@ def untagged_jobs(view: View) -> Iterator[Problem]:
             )
 
 
-@check("one-runner")
+@check("one-runner", "warning")
 def shared_tokens(view: View) -> Iterator[Problem]:
-    """GitLab lanes of one token: to GitLab they are one runner, whatever their tags.
-
-    An error where their jobs get different GPU models, else a warning where the hardware differs.
-    """
+    """GitLab lanes of one token and other hardware: to GitLab they are one runner."""
     first: dict[tuple[str, str], LaneView] = {}
     for lane in view.lanes:
         key = _token(view, lane)
@@ -232,7 +229,6 @@ def shared_tokens(view: View) -> Iterator[Problem]:
         kinds, others = kinds_of(lane), kinds_of(other)
         if kinds == others or not kinds or not others:
             continue
-        here, there = ({pool.gpu for pool in one.pools} for one in (lane, other))
         source = (
             "token"
             if isinstance(lane.plan, GitLabLanePlan) and lane.plan.token_secret
@@ -245,7 +241,6 @@ def shared_tokens(view: View) -> Iterator[Problem]:
                 "lands on the other's nodes"
             ),
             remedy="make a runner of its own at GitLab for each, or let this program do it: runner",
-            severity="error" if here != there and lane.job.gpus and other.job.gpus else "warning",
             reads=tuple(
                 f"{one.path}.{part}" for one in (lane, other) for part in (source, "pools", "gpus")
             ),
