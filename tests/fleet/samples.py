@@ -32,7 +32,7 @@ _EVERY_KEY = """
 protect: true
 tags: {environment: test}
 strict: false
-silence: {hpa: two managers are wanted while one is drained}
+silence: {idle-gpus: one runner is kept warm for the demo}
 charts:
   repositories:
     gpu-operator: https://charts.example.com/nvidia
@@ -107,6 +107,8 @@ clusters:
           disk: 10Gi
           shm: 512Mi
           image: docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04
+          cuda: "12.9"
+          gpu_memory: 6Gi
           env: {TORCH_HOME: /tmp/torch}
           paused: false
           concurrent: 4
@@ -269,6 +271,21 @@ clusters:
           runtime_class: nvidia
           kubernetes_access: {existing_namespaces: [shared]}
           token: {secret: runnerToken}
+  bare:
+    existing:
+      context: bare
+      pools:
+        v100:
+          cpu: 32
+          memory: 200Gi
+          disk: 400Gi
+          count: 1
+          labels: {example.com/role: v100}
+          gpu: V100
+          gpus: 4
+    gpu_stack:
+      advertiser: operator
+      operator: {metrics: false, driver: true, driver_version: "580.173.02", toolkit: true}
 """
 
 
