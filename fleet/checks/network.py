@@ -239,7 +239,7 @@ def _too_few(
         message=message,
         remedy=f"lower max_size, or make {made.path} larger (/16 at most) before anything is made",
         severity="warning" if warning else None,
-        reads=(path, made.path, *reads),
+        reads=(path, made.path.removesuffix(".cidr"), *reads),
     )
 
 

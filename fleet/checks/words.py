@@ -173,7 +173,10 @@ def names_as_labels(view: View) -> Iterator[Problem]:
                 if word == runner.name:  # told at the later of the two
                     others &= (1 << runner.index) - 1
                 for other in islice(scope.members(others), _NAMED):
-                    if word != runner.name or runner.kinds != other.kinds:
+                    # One name in one group is told as the name of a scale set.
+                    if word != runner.name or (
+                        runner.kinds != other.kinds and runner.owner != other.owner
+                    ):
                         yield _named_alike(scope, runner, other)
 
 

@@ -96,7 +96,7 @@ def test_a_pool_that_its_subnets_cannot_hold_is_an_error() -> None:
         "zones have 2038"
     )
     assert f"{CI}.network.cidr larger" in finding.remedy
-    assert {f"{CI}.network.cidr", f"{CI}.pools.t4.zones"} <= set(finding.places)
+    assert {f"{CI}.network", f"{CI}.pools.t4.zones"} <= set(finding.places)
     pools["t4"]["max_size"] = 679
     (finding,) = found("addresses", eks("10.0.0.0/20", pools=pools))
     assert finding.severity == "warning", "it holds the least, not what the VPC CNI keeps"

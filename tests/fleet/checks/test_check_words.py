@@ -265,6 +265,15 @@ def test_one_name_in_two_groups_is_told_where_the_hardware_differs() -> None:
     assert said(data) == []
 
 
+def test_one_name_in_one_group_is_told_as_the_name_of_a_scale_set() -> None:
+    other = fleet(github={"gpu": labelled("a100")})["clusters"]["ci"]
+    other["existing"]["context"] = "other"
+    data = fleet(github={"gpu": labelled("t4")})
+    data["clusters"]["other"] = other
+    assert said(data) == []
+    assert [one.rule for one in judged(data) if one.severity == "error"] == ["scale-set-name"]
+
+
 def test_a_gpu_lane_that_takes_jobs_without_tags_is_a_warning() -> None:
     (finding,) = said(fleet(gitlab={"t4": tagged("t4", "t4", run_untagged=True)}))
     assert (finding.rule, finding.severity) == ("untagged", "warning")
