@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fleet.findings import Finding
 from tests.fleet.samples import every_key, loaded, refused, told
 
 CI = "clusters.ci"
@@ -44,8 +45,12 @@ def test_pools_of_another_cluster_are_unknown() -> None:
     ]
 
 
+def preference(data: dict[str, Any]) -> list[Finding]:
+    return [finding for finding in loaded(data).warnings if finding.rule == "preference"]
+
+
 def test_lanes_that_list_pools_in_opposite_orders_are_told_at_their_cluster() -> None:
-    (finding,) = refused(
+    (finding,) = preference(
         every_key(
             {
                 f"{LANES}.one": gpu_lane("t4", "a100"),
@@ -58,6 +63,7 @@ def test_lanes_that_list_pools_in_opposite_orders_are_told_at_their_cluster() ->
         )
     )
     assert (finding.rule, finding.path) == ("preference", CI)
+    assert finding.severity == "warning", "jobs run all the same"
     assert "lanes list the pools" in finding.message
     assert "t4" in finding.message
     assert "a100" in finding.message
@@ -66,7 +72,7 @@ def test_lanes_that_list_pools_in_opposite_orders_are_told_at_their_cluster() ->
 
 def test_lanes_that_disagree_over_three_pools_are_told_too() -> None:
     pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
-    (finding,) = refused(
+    (finding,) = preference(
         every_key(
             {
                 f"{CI}.eks.pools.a10": pool,
@@ -81,7 +87,7 @@ def test_lanes_that_disagree_over_three_pools_are_told_too() -> None:
 
 def test_lanes_of_two_clusters_may_prefer_as_they_like() -> None:
     pool = {"instance_types": ["p4d.24xlarge"], "max_size": 1}
-    loaded(
+    assert not preference(
         every_key(
             {
                 "clusters.existing.eks.pools.a100": pool,
