@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
+from fleet.spec.github import GitHubLane
 from fleet.spec.gitlab import GitLabLane
 from fleet.units import format_memory
 
