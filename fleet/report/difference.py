@@ -102,13 +102,20 @@ def _lanes(
     for cluster, body in parts(report, "clusters"):
         now = (clusters or {}).get(cluster, cluster)
         for name, lane in parts(body, "lanes"):
-            renamed = [_renamed(now, pool, pools or {}) for pool in words(lane, "pools")]
-            placements = [
-                {**one, "pool": _renamed(now, text(one, "pool"), pools or {})}
-                for one in rows(lane, "placements")
-            ]
-            found[f"{now}/{name}"] = {**lane, "pools": renamed, "placements": placements}
+            found[f"{now}/{name}"] = _by_new_names(now, lane, pools or {})
     return found
+
+
+def _by_new_names(cluster: str, lane: Data, pools: Mapping[str, str]) -> Data:
+    renamed: dict[str, Any] = dict(lane)
+    if "pools" in lane:
+        renamed["pools"] = [_renamed(cluster, pool, pools) for pool in words(lane, "pools")]
+    if "placements" in lane:
+        renamed["placements"] = [
+            {**one, "pool": _renamed(cluster, text(one, "pool"), pools)}
+            for one in rows(lane, "placements")
+        ]
+    return renamed
 
 
 def _renamed(cluster: str, pool: str, names: Mapping[str, str]) -> str:
