@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.bootstrap import load as bootstrap_load
+from fleet.bootstrap.report import roles
 from fleet.findings import StackFileError
 from fleet.load import load
 from fleet.plan.secrets import ExternalSecret
@@ -22,6 +24,18 @@ def report(file: StackFile) -> str:
     except StackFileError as error:
         raise Refused(str(error)) from None
     return markdown(data(fleet, stack=file.name))
+
+
+def bootstrap(file: StackFile) -> str:
+    """The variables that the bootstrap exports. Raises `Refused` with everything that is wrong."""
+    data = file.value(bootstrap_load.KEY)
+    if data is None:
+        raise Refused(f"{file.path}: config has no key {bootstrap_load.KEY}; write it")
+    try:
+        plan = bootstrap_load.load(data, source=str(file.path))
+    except StackFileError as error:
+        raise Refused(str(error)) from None
+    return roles(plan)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -66,7 +66,7 @@ HELM_RELEASE: Final = NameLimit(
     subject="Helm release",
     max_length=53,
     pattern=rf"{_DNS_LABEL}(\.{_DNS_LABEL})*",
-    source="helm/helm pkg/chartutil/validate_name.go (from memory, not confirmed)",
+    source="helm/helm pkg/chartutil/validate_name.go (maxReleaseNameLen and validName)",
 )
 IAM_ROLE: Final = NameLimit(
     subject="IAM role",
@@ -79,6 +79,12 @@ LAUNCH_TEMPLATE: Final = NameLimit(
     max_length=128,
     pattern=r"[a-zA-Z0-9().\-/_]{3,}",
     source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateLaunchTemplate.html",
+)
+EKS_LABEL: Final = NameLimit(
+    subject="key, or value, of a label of an EKS managed node group; no value may be empty",
+    max_length=63,
+    pattern=None,
+    source="botocore 1.44.5 EKS service model: labelKey and labelValue",
 )
 SCALE_SET_LABEL: Final = NameLimit(
     subject="label of an ARC runner scale set",
@@ -93,7 +99,19 @@ GITLAB_RUNNER_DESCRIPTION: Final = NameLimit(
     subject="description of a GitLab runner",
     max_length=1024,
     pattern=None,
-    source="gitlabhq/gitlabhq app/models/ci/runner.rb (from memory, not confirmed)",
+    source="gitlabhq/gitlabhq app/models/ci/runner.rb (validates :description)",
+)
+GITLAB_TAG: Final = NameLimit(
+    subject="tag of a GitLab runner",
+    max_length=255,
+    pattern=None,
+    source="gitlabhq/gitlabhq app/models/ci/tag.rb (validates :name)",
+)
+GITHUB_RUNNER: Final = NameLimit(
+    subject="GitHub runner (not its group, for which GitHub names no limit)",
+    max_length=64,
+    pattern=None,
+    source="myoung34/docker-github-actions-runner pull request 465, which met the limit",
 )
 OCI_DISPLAY_NAME: Final = NameLimit(
     subject="OKE cluster, OKE node pool or other OCI resource",
@@ -127,13 +145,16 @@ OCI_TAG_VALUE: Final = NameLimit(
 )
 
 OCI_MAX_FREEFORM_TAGS: Final = 10
-"""Free-form tags of one OCI resource (from memory, not confirmed)."""
+"""Free-form tags of one OCI resource (yugabyte/yugabyte-db OCICloudUtil.java, which checks it)."""
 
 OCI_METADATA_MAX_BYTES: Final = 32_000
 """Metadata of one instance, user_data included: pulumi_oci core.Instance metadata."""
 
 OCI_NSGS_PER_VNIC: Final = 5
-"""Network security groups of one VNIC, so also of a pool or endpoint (from memory)."""
+"""Network security groups of one VNIC, so also of a pool or endpoint.
+
+Source: https://docs.cloud.oracle.com/en-us/iaas/Content/Network/Concepts/securityrules.htm
+"""
 
 OKE_MIN_BOOT_VOLUME_GB: Final = 50
 OKE_MAX_BOOT_VOLUME_GB: Final = 32_768
@@ -144,3 +165,13 @@ GITLAB_RUNNER_MAX_TAGS: Final = 50
 
 NODE_GROUP_MAX_TAINTS: Final = 50
 """Taints of one EKS managed node group: API_CreateNodegroup."""
+
+AWS_MAX_TAGS: Final = 50
+"""Tags of one AWS resource: botocore 1.44.5 EKS TagMap and IAM tagListType; EC2 has the same."""
+
+AWS_TAG_PATTERN: Final = r"[\w .:/=+\-@]+"
+"""What keys and values of tags are made of: the narrowest of the services used here, IAM.
+
+Source: https://docs.aws.amazon.com/IAM/latest/APIReference/API_Tag.html ; that IAM does not tell
+keys apart by case: IAM's user guide on tags, from memory.
+"""

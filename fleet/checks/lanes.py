@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.spec.github import GitHubLane
 from fleet.spec.gitlab import GitLabLane
+from fleet.units import format_memory
 
 
 @check("gpu-model")
@@ -25,6 +25,48 @@ def gpu_models(view: View) -> Iterator[Problem]:
                     ),
                     remedy=f"remove {pool.name} from the lane's pools, or correct gpu",
                     reads=(f"{lane.path}.gpu", f"{lane.path}.pools", pool.path),
+                )
+
+
+@check("gpu-memory")
+def gpu_memory(view: View) -> Iterator[Problem]:
+    """Jobs that need more memory of a GPU than a pool's GPUs, or their share of one, have."""
+    for lane in view.lanes:
+        need = lane.spec.gpu_memory
+        for pool in lane.pools:
+            for node in pool.nodes:
+                if need is None or not node.gpu_memory_mib:
+                    continue
+                has = node.gpu_memory_mib
+                share = has // pool.time_slices
+                if need <= share:
+                    continue
+                yield Problem(
+                    path=f"{lane.path}.gpu_memory",
+                    message=(
+                        f"is {format_memory(need)}, but a GPU of pool {pool.name} ({node.kind}) "
+                        f"has {format_memory(has)}"
+                        + (
+                            f", which {pool.time_slices} jobs share: the last to allocate runs out"
+                            if need <= has
+                            else ": jobs would end with CUDA out of memory"
+                        )
+                    ),
+                    remedy=(
+                        "use fewer slices, or pools of larger GPUs"
+                        if need <= has
+                        else "use pools of larger GPUs, or more GPUs for each job"
+                    ),
+                    # Jobs of a shared GPU need not be large at the same time.
+                    severity="warning" if need <= has else "error",
+                    reads=(
+                        f"{lane.path}.gpu_memory",
+                        f"{lane.path}.pools",
+                        *(
+                            f"{pool.path}.{key}"
+                            for key in ("instance_types", "shape", "gpu", "sharing")
+                        ),
+                    ),
                 )
 
 
@@ -80,44 +122,6 @@ def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Problem]:
             message="names pools of different runtime_class; a job has one",
             remedy="make one lane for each",
             reads=reads,
-        )
-
-
-@check("privileged", "warning", strict=True)
-def privileges(view: View) -> Iterator[Problem]:
-    """Jobs that are privileged or root, and so can leave their lane."""
-    for lane in view.lanes:
-        if isinstance(lane.spec, GitHubLane):
-            yield from _github_privileges(lane.path, lane.spec)
-        elif isinstance(lane.spec, GitLabLane) and lane.spec.privileged:
-            yield Problem(
-                path=f"{lane.path}.privileged",
-                message="jobs run privileged: they see every GPU of the node, and can take it over",
-                remedy="remove it: CUDA needs no privileges; build images without a Docker daemon",
-            )
-
-
-def _github_privileges(path: str, lane: GitHubLane) -> Iterator[Problem]:
-    if lane.device_access == "privileged":
-        yield Problem(
-            path=f"{path}.device_access",
-            message="jobs run privileged: they see every device of the node, and can take it over",
-            remedy="use device_access: plugin unless a job needs more than its device",
-        )
-    if lane.run_as_root:
-        yield Problem(
-            path=f"{path}.run_as_root",
-            message="jobs run as root in their container",
-            remedy="where it is for a device only, name the device's group in supplemental_groups",
-        )
-    if lane.container_mode == "dind":
-        yield Problem(
-            path=f"{path}.container_mode",
-            message=(
-                "is dind: the Docker daemon beside each job is privileged, and whoever drives it "
-                "has the node"
-            ),
-            remedy="use kubernetes-novolume for jobs with a container, or a lane of its own pool",
         )
 
 

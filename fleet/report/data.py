@@ -9,10 +9,8 @@ from functools import reduce
 from operator import add
 from typing import Any, cast
 
-from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.gpus import GPU_MODELS
-from fleet.catalog.oci import SHAPES
 from fleet.catalog.oke import OKE_VERSIONS
 from fleet.checks.view import LaneView, View
 from fleet.cost import NOTHING, MonthlyCost, monthly_cost, not_counted, price
@@ -95,20 +93,14 @@ def _range(cost: MonthlyCost) -> shape.Range:
 
 def _model(pool: Pool) -> str:
     """The model, with the memory of a fraction of a card."""
-    model = pool.gpu or ""
-    memory = _gpu_memory_gb(pool)
+    model, memory = pool.gpu or "", _gpu_memory_gb(pool)
     whole = GPU_MODELS[model].memory_gb
-    return model if memory == whole else f"{model} ({memory} of {whole} GB)"
+    is_card = memory == whole or pool.mig_instances > 1
+    return model if is_card else f"{model} ({memory} of {whole} GB)"
 
 
 def _gpu_memory_gb(pool: Pool) -> int | None:
-    if pool.gpu is None:
-        return None
-    if isinstance(pool, EksPool):
-        return INSTANCE_TYPES[pool.kinds[0]].gpu_memory_gb
-    if isinstance(pool, OkePool):
-        return SHAPES[pool.shape].gpu_memory_gb
-    return GPU_MODELS[pool.gpu].memory_gb
+    return pool.nodes[0].gpu_memory_mib // 1024 if pool.gpu is not None else None
 
 
 def _finding(finding: Finding) -> shape.Finding:

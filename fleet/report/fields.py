@@ -22,7 +22,10 @@ _POOL_EFFECTS = (
     *("gpu", "gpu_memory_gb", "gpus", "advertised", "idle", "driver"),
     *("free", "price", "usd_per_month"),
 )
-_LANE = ("url", "group", "write", "pools", "least_jobs", "most_jobs", "image", "container_mode")
+_LANE = (
+    *("url", "group", "write", "pools", "least_jobs", "most_jobs", "image", "runner_image"),
+    "container_mode",
+)
 _SIZES = {
     "cpu": "cpu_m",
     "memory": "memory_mib",

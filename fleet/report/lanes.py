@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from fleet.catalog.images import GITHUB_RUNNER
 from fleet.checks.view import LaneView
 from fleet.plan.github import GitHubLanePlan
 from fleet.plan.nodes import Node, Pool
@@ -61,7 +60,8 @@ def lane_data(lane: LaneView, spec: Cluster) -> shape.Lane:
         "most_jobs": plan.most_jobs,
         "jobs_on_full_pools": _on_full_pools(placements, lane.pools),
         "usd_per_job_hour": ({"floor": min(prices), "ceiling": max(prices)} if prices else None),
-        "image": _image(lane),
+        "image": plan.job_image,
+        "runner_image": plan.runner_image if is_github else None,
         "container_mode": plan.container_mode if is_github else None,
         "chart_version": plan.release.version,
         "paused": lane.spec.paused,
@@ -171,10 +171,3 @@ def _on_full_pools(placements: Iterable[shape.Placement], pools: Iterable[Pool])
         count = one["jobs_per_node"]
         each[one["pool"]] = min(each.get(one["pool"], count), count)
     return sum(pool.max_size * each[pool.name] for pool in pools)
-
-
-def _image(lane: LaneView) -> str | None:
-    """Image of the job's container, where the job does not bring its own."""
-    if isinstance(lane.plan, GitHubLanePlan):
-        return lane.spec.image or GITHUB_RUNNER.reference
-    return lane.plan.config["runners"][0]["kubernetes"].get("image")

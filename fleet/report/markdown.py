@@ -273,13 +273,14 @@ def _findings(report: Data) -> Iterator[str]:
     silenced = rows(report, "silenced")
     if not found and not silenced:
         return
-    yield from ("## Findings", "")
     notes = [one for one in found if text(one, "severity") == "note"]
-    yield from (finding_line(one) for one in found if one not in notes)
+    loud = [finding_line(one) for one in found if one not in notes]
+    blocks = [["## Findings"], *([loud] if loud else [])]
     if notes:
-        yield from _folded(f"{len(notes)} note{'' if len(notes) == 1 else 's'}", notes)
+        blocks.append(_folded(f"{len(notes)} note{'' if len(notes) == 1 else 's'}", notes))
     if silenced:
-        yield from _folded(f"{len(silenced)} silenced", silenced)
+        blocks.append(_folded(f"{len(silenced)} silenced", silenced))
+    yield "\n\n".join("\n".join(block) for block in blocks)
 
 
 def finding_line(finding: Data) -> str:
@@ -292,7 +293,6 @@ def finding_line(finding: Data) -> str:
     )
 
 
-def _folded(summary: str, findings: list[Data]) -> Iterator[str]:
-    yield from ("", "<details>", f"<summary>{summary}</summary>", "")
-    yield from map(finding_line, findings)
-    yield from ("", "</details>")
+def _folded(summary: str, findings: list[Data]) -> list[str]:
+    opened = ["<details>", f"<summary>{summary}</summary>", ""]
+    return [*opened, *map(finding_line, findings), "", "</details>"]

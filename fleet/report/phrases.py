@@ -63,10 +63,11 @@ def gpus_of(pool: Data) -> str:
     model = text(pool, "gpu")
     if not model:
         return ""
-    memory = count(pool, "gpu_memory_gb")
-    said = f"{count(pool, 'gpus')} x {model}" + (f" ({memory} GB)" if memory else "")
+    said = f"{count(pool, 'gpus')} x {model}"
     if count(pool, "mig_instances") > 1:
         said += f", each in {count(pool, 'mig_instances')} MIG instances"
+    if count(pool, "gpu_memory_gb"):
+        said += f" ({count(pool, 'gpu_memory_gb')} GB)"
     if count(pool, "time_slices") > 1:
         said += f", each for {count(pool, 'time_slices')} jobs in turn"
     return said

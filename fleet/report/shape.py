@@ -71,7 +71,7 @@ class Pool(TypedDict):
     """Instance types or shapes, in order of preference."""
     gpu: str | None
     gpu_memory_gb: int | None
-    """Of each device, which may be a fraction of a card."""
+    """Of each card, fraction of one or MIG instance."""
     gpus: int
     """Devices of a node."""
     advertised: int
@@ -156,6 +156,9 @@ class Lane(TypedDict):
     usd_per_job_hour: Range | None
     """Cheapest and dearest of the placements."""
     image: str | None
+    """Image of a job; None where the workflow names it. GitLab: of a job that names none."""
+    runner_image: str | None
+    """GitHub: image of the runner."""
     container_mode: str | None
     chart_version: str
     paused: bool

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
 
-from fleet.checks.names import release_names
-from fleet.plan.build import Plan
 from tests.fleet.samples import every_key, loaded, refused, told
 
 CI = "clusters.ci"
@@ -95,96 +92,6 @@ def test_lanes_of_two_clusters_may_prefer_as_they_like() -> None:
     )
 
 
-def test_a_node_group_name_leaves_room_for_its_suffix() -> None:
-    pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
-    cluster = every_key()["clusters"]["ci"]
-    name = "c" * 30
-    cluster["eks"]["pools"] = {**cluster["eks"]["pools"], "p" * 25: pool}
-    (finding,) = refused({"clusters": {name: cluster}})
-    assert (finding.rule, finding.path) == ("names", f"clusters.{name}.eks.pools.{'p' * 25}")
-    assert finding.message == (
-        f"the node group's name would have 64 characters ({name}-{'p' * 25} and a suffix of 8), "
-        "EKS allows 63"
-    )
-    assert finding.remedy == "shorten the name of the pool or of the cluster"
-    cluster["eks"]["pools"]["p" * 24] = cluster["eks"]["pools"].pop("p" * 25)
-    loaded({"clusters": {name: cluster}})
-
-
-def test_pools_of_two_clusters_have_two_node_groups() -> None:
-    data = every_key()
-    cluster = data["clusters"]["existing"]
-    pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
-    data["clusters"] = {
-        "a": {
-            **cluster,
-            "eks": {**cluster["eks"], "pools": {**cluster["eks"]["pools"], "b-c": pool}},
-        },
-        "a-b": {
-            "eks": {**cluster["eks"], "pools": {**cluster["eks"]["pools"], "c": pool}},
-        },
-    }
-    (finding,) = refused(data)
-    assert (finding.rule, finding.path) == ("names", "clusters.a-b.eks.pools.c")
-    assert finding.message == (
-        "the node group would be called a-b-c, as that of clusters.a.eks.pools.b-c"
-    )
-    assert finding.remedy == "rename the pool or one of the clusters"
-
-
-def test_a_release_name_is_one_that_helm_takes() -> None:
-    plan = loaded(every_key()).plan
-    (ci, *_) = plan.clusters
-    assert ci.gitlab is not None
-    lane = ci.gitlab.lanes[0]
-    long = dataclasses.replace(lane, release=dataclasses.replace(lane.release, name="r" * 54))
-    broken = dataclasses.replace(ci, gitlab=dataclasses.replace(ci.gitlab, lanes=(long,)))
-    (finding,) = release_names(Plan(clusters=(broken,)))
-    assert (finding.rule, finding.path) == ("names", f"{CI}.gitlab.lanes.gl")
-    assert finding.message == f"the release's name {'r' * 54} has 54 characters"
-    assert finding.remedy == "shorten the lane's name; Helm allows 53"
-    assert list(release_names(plan)) == []
-
-
-@pytest.mark.parametrize("ending", ["", "/"])
-def test_github_knows_one_scale_set_of_a_name_in_a_group(ending: str) -> None:
-    (finding,) = refused(
-        every_key(
-            {
-                f"{OTHER}.url": f"https://github.com/example-org{ending}",
-                f"{OTHER}.lanes.gpu": gpu_lane("t4", group="GPUs"),
-            }
-        )
-    )
-    assert (finding.rule, finding.path) == ("names", f"{OTHER}.lanes.gpu")
-    assert f"{LANES}.gpu" in finding.message
-    assert "another runner group" in finding.remedy
-
-
-def test_scale_sets_without_a_group_are_in_one() -> None:
-    (finding,) = refused(
-        every_key(
-            {
-                f"{OTHER}.url": "https://github.com/example-org",
-                f"{OTHER}.lanes.big": gpu_lane("t4"),
-            }
-        )
-    )
-    assert finding.path == f"{OTHER}.lanes.big"
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {f"{OTHER}.lanes.gpu": gpu_lane("t4", group="GPUs")},
-        {f"{OTHER}.url": "https://github.com/example-org", f"{OTHER}.lanes.gpu": gpu_lane("t4")},
-    ],
-    ids=["another owner", "another group"],
-)
-def test_the_same_name_elsewhere_is_another_scale_set(changes: dict[str, Any]) -> None:
-    loaded(every_key(changes))
-
-
 @pytest.mark.parametrize(
     ("changes", "rule", "path", "message"),
     [
@@ -192,16 +99,10 @@ def test_the_same_name_elsewhere_is_another_scale_set(changes: dict[str, Any]) -
         ({f"{LANES}.gpu.cpu": 9}, "fits", f"{LANES}.gpu.cpu", "asks for 9 cpu"),
         ({f"{LANES}.gpu.memory": "64Gi"}, "fits", f"{LANES}.gpu.memory", "asks for 64Gi memory"),
         ({f"{LANES}.gpu.disk": "1Ti"}, "fits", f"{LANES}.gpu.disk", "asks for 1024Gi disk"),
-        ({f"{LANES}.gpu.pools": ["system"]}, "places", f"{LANES}.gpu.pools", "system has none"),
-        (
-            {f"{OTHER}.lanes.cpu-only.pools": ["t4"]},
-            "places",
-            f"{OTHER}.lanes.cpu-only.pools",
-            "pool t4 is kept for jobs that do",
-        ),
+        ({f"{LANES}.gpu.pools": ["system"]}, "gpu-pool", f"{LANES}.gpu.pools", "system has none"),
         (
             {f"{CI}.gitlab.lanes.project.gpus": 2},
-            "sharing",
+            "slices",
             f"{CI}.gitlab.lanes.project.gpus",
             "asks for 2 slices of pool t4",
         ),
@@ -209,7 +110,7 @@ def test_the_same_name_elsewhere_is_another_scale_set(changes: dict[str, Any]) -
             {f"{CI}.eks.pools.a100.reserve": {"cpu": 100}},
             "fits",
             f"{LANES}.big",
-            "no cpu of a node of its pools (a100) is left",
+            "no cpu of an empty node of pool a100 (p4d.24xlarge) is left",
         ),
     ],
     ids=lambda part: part if isinstance(part, str) else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Any
 
@@ -275,9 +276,9 @@ def test_the_rights_of_jobs_are_narrow_by_default() -> None:
 
 def test_the_report_says_whose_the_nodes_are_and_how_many_jobs_share_a_device() -> None:
     text = markdown(data(loaded(every_key())))
-    assert "`honey` (existing, kubeconfig context honey)" in text
+    assert re.search(r"`honey` \(existing[ 0-9.]*, kubeconfig context honey\)", text)
     assert "- `honey`: somebody else's nodes; they cost this stack nothing" in text
     row = next(line for line in text.splitlines() if line.startswith("| honey | github/vulkan |"))
     assert row.startswith("| honey | github/vulkan | `runs-on: vulkan` | `dri`: 4 a node")
     assert "| /dev/dri, 2 CPU, 8 GiB memory |" in row
-    assert "8 x A100-40GB (40 GB), each in 7 MIG instances" in text
+    assert "8 x A100-40GB, each in 7 MIG instances (5 GB)" in text

@@ -150,3 +150,12 @@ def test_waiting_runners_of_two_lanes_share_nodes() -> None:
 def test_runners_that_wait_on_cpu_nodes_hold_no_gpu_node() -> None:
     assert idle({f"{GPU}.container_mode": "kubernetes-novolume"}) == 0
     assert idle({f"{GPU}.container_mode": "kubernetes"}) == 1, "there the runner is on the pool"
+
+
+def test_the_image_of_a_job_is_told_unless_the_workflow_names_it() -> None:
+    found = lane({f"{GPU}.image": "ghcr.io/example/runner:1"})
+    assert (found["image"], found["runner_image"]) == (("ghcr.io/example/runner:1",) * 2)
+    container = lane({f"{GPU}.container_mode": "kubernetes-novolume"})
+    assert container["image"] is None
+    assert container["runner_image"]
+    assert lane(name="gitlab/gl")["runner_image"] is None
