@@ -159,17 +159,28 @@ def _renames(
     """Pairs of a removed and an added thing of one place that are the same but for the name."""
     removed, added = candidates
     pairs: list[tuple[int, str, str]] = []
-    for before in removed:
-        for after in added:
-            if _place(before) == _place(after) and same(old[before], new[after]):
-                first, second = split(old[before], new[after])
-                odd = len(changes(first.stated, second.stated).keys() - {"write"})
-                if odd <= _MOST_ODD_FIELDS:
-                    pairs.append((odd, before, after))
     renamed: dict[str, str] = {}
-    for _, before, after in sorted(pairs, key=lambda pair: pair[0]):
-        if before not in renamed and after not in renamed.values():
+    free = dict.fromkeys(added)
+    for before in removed:
+        nearest: list[tuple[int, str, str]] = []
+        for after in free:
+            if _place(before) == _place(after) and same(old[before], new[after]):
+                first, second = split(
+                    filled(old[before], new[after]), filled(new[after], old[before])
+                )
+                odd = len(changes(first.stated, second.stated).keys() - {"write"})
+                nearest.append((odd, before, after))
+                if not odd:  # no other can be nearer
+                    break
+        if nearest and not nearest[-1][0]:
+            renamed[before] = nearest[-1][2]
+            del free[renamed[before]]
+        else:
+            pairs += nearest
+    for odd, before, after in sorted(pairs, key=lambda pair: pair[0]):
+        if odd <= _MOST_ODD_FIELDS and before not in renamed and after in free:
             renamed[before] = after
+            del free[after]
     return renamed
 
 
