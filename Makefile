@@ -29,7 +29,7 @@ ifdef POLICY
 WHAT += --policy "$(POLICY)"
 endif
 
-.PHONY: help environment policy rehearse test coverage lint lock schema benchmark preview up destroy clean
+.PHONY: help environment policy rehearse report test coverage lint lock schema benchmark preview up destroy clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ $(POLICY_ENVIRONMENT): $(ENVIRONMENT) policy/requirements.txt
 
 rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, POLICY=, PROJECT=bootstrap)
 	@$(BIN)/python -m rehearsal $(WHAT)
+
+report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack file, in a second (STACK=, CONFIG=, BASE=, FORMAT=)
+	@$(BIN)/python -m fleet.report $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)") $(if $(BASE),--base "$(BASE)") $(if $(FORMAT),--format "$(FORMAT)")
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
 UNTRACED := tests/fleet tests/policy tests/rehearsal tests/tools tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py

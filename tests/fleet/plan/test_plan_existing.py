@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Any
 
@@ -14,7 +15,7 @@ from fleet.plan.existing import ExistingPlan
 from fleet.plan.github import GitHubLanePlan
 from fleet.plan.gitlab import GitLabLanePlan
 from fleet.plan.nodes import Pool
-from fleet.report import markdown
+from fleet.report import data, markdown
 from fleet.units import Resources
 from tests.fleet.samples import GONE, every_key, loaded, required_labels
 
@@ -274,10 +275,10 @@ def test_the_rights_of_jobs_are_narrow_by_default() -> None:
 
 
 def test_the_report_says_whose_the_nodes_are_and_how_many_jobs_share_a_device() -> None:
-    fleet = loaded(every_key())
-    text = markdown(fleet.plan, fleet.warnings)
-    assert "reached by the kubeconfig context honey. Its nodes cost this stack nothing." in text
-    assert "| vulkan | `runs-on: vulkan` | dri | /dev/dri, 2 CPU, 8Gi memory" in text
-    row = next(line for line in text.splitlines() if line.startswith("| vulkan |"))
-    assert row.endswith("| 4 |")
-    assert "8 x A100-40GB (40 GB), shared as 56" in text
+    text = markdown(data(loaded(every_key())))
+    assert re.search(r"`honey` \(existing[ 0-9.]*, kubeconfig context honey\)", text)
+    assert "- `honey`: somebody else's nodes; they cost this stack nothing" in text
+    row = next(line for line in text.splitlines() if line.startswith("| honey | github/vulkan |"))
+    assert row.startswith("| honey | github/vulkan | `runs-on: vulkan` | `dri`: 4 a node")
+    assert "| /dev/dri, 2 CPU, 8 GiB memory |" in row
+    assert "8 x A100-40GB, each in 7 MIG instances (5 GB)" in text

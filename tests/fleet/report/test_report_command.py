@@ -1,0 +1,235 @@
+"""`python -m fleet.report`: its options, its exit codes, and that it needs no engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fleet.report import data
+from fleet.report.__main__ import main
+from tests.fleet.samples import ROOT, loaded, shipped, shipped_stack
+
+STAGING = ROOT / "Pulumi.staging.yaml"
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(arguments) == code
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A copy of the staging stack in a folder of its own, under git."""
+    copied = tmp_path / "Pulumi.staging.yaml"
+    copied.write_text(STAGING.read_text())
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    return copied
+
+
+def git(folder: Path, *arguments: str) -> None:
+    someone = ("-c", "user.name=test", "-c", "user.email=test@example.com")
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    subprocess.run(  # noqa: S603 - the test's own words
+        ["git", *someone, *arguments],  # noqa: S607 - git is found on the PATH
+        cwd=folder,
+        check=True,
+        env=environment,
+    )
+
+
+def resize(file: Path) -> None:
+    """One more node at most in the GPU pool."""
+    before = file.read_text()
+    pool = next(
+        name
+        for name, body in shipped_stack("staging")["clusters"]["ci-staging"]["eks"]["pools"].items()
+        if body["instance_types"][0].startswith("g")
+    )
+    head, _, tail = before.partition(f"{pool}:")
+    most = tail.partition("max_size: ")[2].split()[0].rstrip(",}")
+    file.write_text(f"{head}{pool}:{tail.replace(f'max_size: {most}', 'max_size: 9', 1)}")
+    assert file.read_text() != before
+
+
+def test_json_is_the_data_of_the_stack(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    text = printed(capsys, "--stack", "prod", "--format", "json")
+    assert json.loads(text) == data(loaded(shipped_stack("prod")), stack="prod")
+
+
+def test_a_file_anywhere_is_reported_under_the_name_of_its_stack(
+    capsys: pytest.CaptureFixture[str], file: Path
+) -> None:
+    text = printed(capsys, "--config", str(file), "--format", "markdown")
+    assert text.startswith("## Fleet `staging`\n")
+    assert printed(capsys, "--config", str(file)).startswith("Fleet staging, ")
+
+
+@pytest.mark.parametrize("style", ["terminal", "markdown", "json"])
+def test_the_output_may_be_a_file(
+    capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path, style: str
+) -> None:
+    out = tmp_path / "report.out"
+    shown = printed(capsys, "--config", str(file), "--format", style)
+    assert printed(capsys, "--config", str(file), "--format", style, "--output", str(out)) == ""
+    assert out.read_text(encoding="utf-8") == shown
+
+
+def test_a_base_is_a_git_revision(capsys: pytest.CaptureFixture[str], file: Path) -> None:
+    resize(file)
+    text = printed(capsys, "--config", str(file), "--base", "HEAD", "--format", "json")
+    (pool,) = json.loads(text)["difference"]["pools"]["changed"].values()
+    assert pool["max"]["new"] == 9
+    page = printed(capsys, "--config", str(file), "--base", "HEAD", "--format", "markdown")
+    assert page.index("## Fleet") < page.index("## Difference")
+    assert "| nodes at most |" in page
+    shown = printed(capsys, "--config", str(file), "--base", "HEAD")
+    assert "\nDifference\n" in shown
+
+
+def test_a_base_is_another_stack_file_or_a_report(
+    capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path
+) -> None:
+    report, older = tmp_path / "base.json", tmp_path / "older.yaml"
+    older.write_text(file.read_text())
+    printed(capsys, "--config", str(file), "--format", "json", "--output", str(report))
+    resize(file)
+    found = [
+        json.loads(printed(capsys, "--config", str(file), "--base", str(base), "--format", "json"))
+        for base in (report, older)
+    ]
+    assert found[0] == found[1]
+    assert found[0]["difference"]["pools"]["changed"]
+
+
+def test_a_stack_that_the_base_does_not_have_is_new(
+    capsys: pytest.CaptureFixture[str], file: Path
+) -> None:
+    other = file.with_name("Pulumi.other.yaml")
+    other.write_text(file.read_text())
+    text = printed(capsys, "--config", str(other), "--base", "HEAD", "--format", "markdown")
+    assert "There is no base: everything is new." in text
+
+
+def test_a_base_that_is_refused_now_leaves_the_report(
+    capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("config:\n  gpu-runners:stack: {clusters: {ci: {eks: {}}}}\n")
+    assert main(["--config", str(file), "--base", str(bad), "--format", "markdown"]) == 0
+    out, err = capsys.readouterr()
+    assert "## Difference" not in out
+    assert "the base is refused" in err
+    assert str(bad) in err
+
+
+def test_a_bad_stack_file_is_told_with_every_finding(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    bad = tmp_path / "Pulumi.bad.yaml"
+    text = STAGING.read_text().replace("min_size: ", "min_sizes: ").replace("region:", "regions:")
+    bad.write_text(text)
+    assert main(["--config", str(bad)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"{bad}: ")
+    assert "min_sizes" in err
+    assert "regions" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("config: [", "is not YAML: line 1"),
+        ("[]", "is not a stack file"),
+        ("config: {}", "config has no key gpu-runners:stack"),
+        ("a: 1\na: 2", "key 'a' stands twice, line 2 (first in line 1)"),
+    ],
+)
+def test_what_is_no_stack_file_is_told_with_its_path(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
+) -> None:
+    bad = tmp_path / "Pulumi.bad.yaml"
+    bad.write_text(text)
+    assert main(["--config", str(bad)]) == 1
+    assert capsys.readouterr().err.startswith(f"{bad}: {said}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "one of the arguments --stack --config is required"),
+        (["--stack", "none-such"], "Pulumi.none-such.yaml: cannot be read"),
+        (["--stack", "staging", "--format", "pdf"], "invalid choice"),
+        (["--stack", "staging", "--base", "no-such-ref"], "is neither a file nor a git revision"),
+        (["--stack", "staging", "--base=--output=x"], "is neither a file nor a git revision"),
+        (["--stack", "staging", "--base", "tests/odd.json"], "is neither a file nor a git"),
+    ],
+)
+def test_a_wrong_option_ends_with_two_and_says_what_is_wrong(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "no json"])
+def test_a_base_that_is_no_report_is_told(
+    capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path, text: str
+) -> None:
+    odd = tmp_path / "odd.json"
+    odd.write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        main(["--config", str(file), "--base", str(odd)])
+    assert ended.value.code == 2
+    assert "is not a report that --format json wrote" in capsys.readouterr().err
+
+
+def test_without_git_a_revision_is_no_base(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SystemExit):
+        main(["--config", str(file), "--base", "HEAD"])
+    assert "git is not installed; name a file as the base" in capsys.readouterr().err
+
+
+def test_a_report_reads_no_secret(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    stack = shipped("staging")
+    stack["config"]["gpu-runners:githubAppKey"] = {"secure": "v1:abcdefghijkl:ciphertext"}
+    whole = tmp_path / "Pulumi.staging.yaml"
+    whole.write_text(json.dumps(stack))
+    for style in ("terminal", "markdown", "json"):
+        assert "ciphertext" not in printed(capsys, "--config", str(whole), "--format", style)
+
+
+@pytest.mark.parametrize(("style", "more"), [("terminal", {"rich"}), ("markdown", set())])
+def test_a_report_imports_no_engine_and_rich_for_a_terminal_only(
+    style: str, more: set[str]
+) -> None:
+    program = (
+        "import sys; from fleet.report.__main__ import main; "
+        f"main(['--config', {str(STAGING)!r}, '--format', {style!r}]); "
+        "print('loaded:', *{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    ran = subprocess.run(  # noqa: S603 - the test's own words
+        [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    packages = {*ran.stderr.partition("loaded:")[2].split()}
+    assert "fleet" in packages, "the test would say nothing"
+    assert packages & {"pulumi", "grpc", "google", "rich", "pulumi_aws", "pulumi_oci"} == more

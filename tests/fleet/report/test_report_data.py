@@ -1,0 +1,232 @@
+"""The report as data: its keys, and that what it says is what the plan says."""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from collections import Counter
+from datetime import date
+from typing import Any
+
+import pytest
+
+from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.catalog.oke import OKE_VERSIONS
+from fleet.load import Fleet, load
+from fleet.report import data, shape
+from fleet.report.data import data as same_data
+from tests.fleet.samples import SHIPPED, changed, every_key, loaded, shipped_stack
+
+T4 = "clusters.ci.eks.pools.t4"
+SOURCES = (*SHIPPED, "every key")
+
+
+def stack(name: str) -> dict[str, Any]:
+    return every_key() if name == "every key" else shipped_stack(name)
+
+
+def report(changes: dict[str, Any] | None = None) -> dict[str, Any]:
+    return data(loaded(every_key(changes)))
+
+
+def odd(value: Any, kind: Any, path: str) -> list[str]:
+    """Where a value is not what an annotation says, down to the last key."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    holder = dict if typing.is_typeddict(kind) else origin
+    if holder in (dict, list) and not isinstance(value, holder):
+        return [f"{path}: {value!r} is no {holder.__name__}"]
+    if typing.is_typeddict(kind):
+        hints = typing.get_type_hints(kind)
+        extras = typing.get_type_hints(kind, include_extras=True)
+        needed = {key for key in hints if typing.get_origin(extras[key]) is not typing.NotRequired}
+        missing, more = needed - value.keys(), value.keys() - hints.keys()
+        found = [f"{path}.{key}: is missing" for key in missing]
+        found += [f"{path}.{key}: is not documented" for key in more]
+        known = value.keys() & hints.keys()
+        return found + [
+            one for key in known for one in odd(value[key], hints[key], f"{path}.{key}")
+        ]
+    if origin in (typing.Union, types.UnionType):
+        tries = [odd(value, one, path) for one in arguments]
+        return min(tries, key=len)
+    if origin is dict:
+        assert all(isinstance(key, str) for key in value), f"{path}: JSON has only text as keys"
+        return [
+            one for key, item in value.items() for one in odd(item, arguments[1], f"{path}.{key}")
+        ]
+    if origin is list:
+        return [one for item in value for one in odd(item, arguments[0], f"{path}[]")]
+    if origin is typing.Literal:
+        return [] if value in arguments else [f"{path}: {value!r} is none of {arguments}"]
+    exact = type(value) is kind or (kind is float and type(value) is int)
+    return [] if exact or (kind is type(None) and value is None) else [f"{path}: {value!r}"]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_data_has_exactly_the_documented_keys_with_values_of_the_documented_types(
+    name: str,
+) -> None:
+    assert not odd(data(loaded(stack(name)), stack=name), shape.Report, "report")
+
+
+def test_the_schema_test_sees_a_missing_an_additional_and_a_wrong_key() -> None:
+    bad = report()
+    del bad["totals"]["lanes"]
+    bad["clusters"]["ci"]["secret"] = 1
+    bad["clusters"]["ci"]["pools"]["t4"]["max"] = "ten"
+    found = " ".join(odd(bad, shape.Report, "report"))
+    assert "totals.lanes: is missing" in found
+    assert "ci.secret: is not documented" in found
+    assert "t4.max: 'ten'" in found
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_data_survives_json(name: str) -> None:
+    said = data(loaded(stack(name)))
+    assert json.loads(json.dumps(said)) == said
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_pool_and_every_lane_is_there_under_its_cluster(name: str) -> None:
+    fleet = loaded(stack(name))
+    said = data(fleet)
+    for cluster in fleet.plan.clusters:
+        body = said["clusters"][cluster.name]
+        assert [*body["pools"]] == [pool.name for pool in cluster.pools]
+        lanes = [f"github/{lane.name}" for lane in cluster.github.lanes] if cluster.github else []
+        lanes += [f"gitlab/{lane.name}" for lane in cluster.gitlab.lanes] if cluster.gitlab else []
+        assert [*body["lanes"]] == lanes
+    assert said["totals"]["lanes"] == sum(len(one["lanes"]) for one in said["clusters"].values())
+
+
+def test_the_function_is_called_as_its_module() -> None:
+    assert data is same_data
+
+
+def test_the_data_names_the_stack_and_the_day_for_which_it_was_judged() -> None:
+    day = date(2026, 11, 21)
+    fleet = load(shipped_stack("prod"), source="x", has_secret=lambda _: True, today=day)
+    assert data(fleet, stack="prod")["stack"] == "prod"
+    assert data(fleet)["stack"] is None
+    assert data(fleet)["date"] == "2026-11-21"
+    assert data(fleet)["version"] == shape.VERSION
+
+
+def test_the_data_holds_no_secret_and_no_name_of_one() -> None:
+    text = json.dumps(report())
+    assert not [one for one in ("githubAppKey", "gitlabApiToken", "runnerToken") if one in text]
+
+
+def test_a_cluster_says_its_version_and_when_support_ends() -> None:
+    clusters = report()["clusters"]
+    end = KUBERNETES_VERSIONS["1.35"].standard_support_end.isoformat()
+    assert (clusters["ci"]["version"], clusters["ci"]["support_end"]) == ("1.35", end)
+    oke = OKE_VERSIONS[clusters["oci"]["version"]]
+    assert oke.minor == "1.35"
+    assert clusters["oci"]["support_rule"] == oke.support_end_rule
+    assert clusters["oci"]["support_end"] == (oke.support_end and oke.support_end.isoformat())
+    assert clusters["honey"]["support_end"] is None, "somebody else decides that"
+
+
+def test_a_cluster_names_the_version_of_every_chart_that_is_installed_on_it() -> None:
+    charts = report()["clusters"]["ci"]["charts"]
+    assert {*charts} == {
+        *("cluster-autoscaler", "nvidia-device-plugin", "gpu-operator", "gitlab-runner"),
+        *("gha-runner-scale-set-controller", "gha-runner-scale-set", "aws-efa-k8s-device-plugin"),
+    }
+    assert charts["gha-runner-scale-set"] == "0.14.2"
+    assert report()["clusters"]["honey"]["charts"].keys() == {
+        *("gha-runner-scale-set-controller", "gha-runner-scale-set", "gitlab-runner"),
+    }
+
+
+def expected_gpus(fleet: Fleet) -> Counter[str]:
+    cards: Counter[str] = Counter()
+    for cluster in fleet.plan.clusters:
+        for pool in cluster.pools:
+            if pool.gpu is not None:
+                cards[pool.gpu] += pool.max_size * pool.nodes[0].gpus
+    return cards
+
+
+def test_totals_count_the_cards_of_full_pools_by_model() -> None:
+    fleet = loaded(every_key())
+    assert data(fleet)["totals"]["gpus"] == expected_gpus(fleet)
+    paused = report({f"{T4}.paused": True})["totals"]["gpus"]
+    assert paused["T4"] == 0, "a paused pool starts no node"
+
+
+def test_a_fraction_of_a_card_is_not_counted_as_a_card() -> None:
+    fraction = {"instance_types": ["g6f.xlarge"], "max_size": 10}
+    said = report({"clusters.ci.eks.pools.slice": fraction})
+    assert said["totals"]["gpus"]["L4 (3 of 24 GB)"] == 10
+    assert "L4" not in said["totals"]["gpus"]
+    assert said["clusters"]["ci"]["pools"]["slice"]["gpu_memory_gb"] == 3
+
+
+def test_totals_are_the_sums_of_clusters_and_these_of_pools() -> None:
+    said = report()
+    for end in ("floor", "ceiling"):
+        clusters = [one["usd_per_month"] for one in said["clusters"].values()]
+        whole = sum(one[end] for one in clusters if one is not None)
+        assert said["totals"]["usd_per_month"][end] == pytest.approx(whole, abs=0.05)
+        for cluster in said["clusters"].values():
+            pools = [one["usd_per_month"] for one in cluster["pools"].values()]
+            if cluster["usd_per_month"] is not None:
+                summed = sum(one[end] for one in pools)
+                assert cluster["usd_per_month"][end] == pytest.approx(summed, abs=0.05)
+    assert said["clusters"]["honey"]["usd_per_month"] is None
+
+
+def test_the_dates_of_prices_are_a_range() -> None:
+    said = report()
+    days = [
+        pool["price"]["date"]
+        for cluster in said["clusters"].values()
+        for pool in cluster["pools"].values()
+        if pool["price"] is not None and pool["price"]["date"] is not None
+    ]
+    assert said["totals"]["price_dates"] == [min(days), max(days)]
+    assert min(days) < max(days), "the test would say nothing"
+    only_undated = changed(shipped_stack("staging"), {})
+    pools = only_undated["clusters"]["ci-staging"]["eks"]["pools"]
+    for name in [name for name in pools if name != "system"]:
+        pools[name]["instance_types"] = ["m5.large"]
+        pools[name].pop("sharing", None)
+    for forge in ("github", "gitlab"):
+        only_undated["clusters"]["ci-staging"].pop(forge)
+    assert data(loaded(only_undated))["totals"]["price_dates"] == []
+
+
+def test_a_pool_that_waiting_runners_hold_is_not_idle_at_its_minimum() -> None:
+    pool = report()["clusters"]["ci"]["pools"]["t4"]
+    month = pool["price"]["usd_per_hour"] * 730
+    assert (pool["min"], pool["idle"]) == (0, 1)
+    assert pool["usd_per_month"]["floor"] == pytest.approx(month, abs=0.01)
+    none = report({"clusters.ci.github.lanes.gpu.min_runners": 0})["clusters"]["ci"]["pools"]["t4"]
+    assert (none["idle"], none["usd_per_month"]["floor"]) == (0, 0)
+
+
+def test_findings_and_what_is_silenced_are_told_whole() -> None:
+    reason = "the pool is for a test of this sort"
+    fleet = loaded(every_key({"silence": {}}))
+    assert data(fleet)["silenced"] == []
+    silencing = loaded(every_key({"silence": {"fits": reason}}))
+    (idle,) = [one for one in data(silencing)["findings"] if one["rule"] == "silence"]
+    assert idle == {
+        "rule": "silence",
+        "severity": "warning",
+        "path": "silence.fits",
+        "message": "silences nothing: the rule finds nothing here",
+        "remedy": "remove it",
+    }
+    starved = {
+        "clusters.honey.existing.pools.a100.cpu": 1,
+        "silence": {"starved": reason},
+        "clusters.honey.gitlab.lanes.ska-gpu-a100.cpu": "1m",
+        "clusters.honey.gitlab.lanes.ska-gpu-a100.max_cpu": "1m",
+    }
+    (silenced,) = report(starved)["silenced"]
+    assert (silenced["rule"], silenced["reason"]) == ("starved", reason)
+    assert silenced["path"] == "clusters.honey.github.lanes.mig"
