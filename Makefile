@@ -97,8 +97,9 @@ schema: $(ENVIRONMENT) ## write stack.schema.json from the models, and the table
 	$(BIN)/python -m fleet.spec.schema --write
 	$(BIN)/python -m fleet.checks --write
 
-benchmark: $(ENVIRONMENT) ## what components cost, side by side with a flat script
+benchmark: $(ENVIRONMENT) ## what components cost beside a flat script, and checks of a large fleet beside a small one
 	$(BIN)/python benchmarks/registration.py
+	$(BIN)/python benchmarks/checks.py
 
 preview: $(ENVIRONMENT) ## pulumi preview of STACK in the real account
 	pulumi preview --stack $(STACK) --diff

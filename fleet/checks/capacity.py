@@ -111,6 +111,8 @@ def capacity_blocks(view: View) -> Iterator[Problem]:
                         if regions
                         else f"use ON_DEMAND, or one of {', '.join(CAPACITY_BLOCK_REGIONS)}"
                     ),
+                    # AWS adds regions faster than types.
+                    severity="warning" if regions else None,
                     reads=(
                         f"{pool.path}.capacity_type",
                         f"{pool.path}.instance_types",

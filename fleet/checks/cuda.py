@@ -9,6 +9,7 @@ from fleet.catalog.gpus import FIRST_CUDA_OF_MAJOR, GPU_MODELS, GpuModel
 from fleet.catalog.image_names import cuda_of_image, cuda_tag_without_patch
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
+from fleet.findings import Severity
 from fleet.plan.nodes import Pool
 
 _DRIVER_KEYS = ("driver", "image_id", "release_version", "gpu")
@@ -23,10 +24,11 @@ def cuda_drivers(view: View) -> Iterator[Problem]:
             yield Problem(
                 path=_where(lane),
                 message=(
-                    f"has CUDA {_text(cuda)}, which needs driver {floor} or newer; the nodes of "
-                    f"pool {pool.name} have {pool.driver}"
+                    f"{_has(lane)} CUDA {_text(cuda)}, which needs driver {floor} or newer; the "
+                    f"nodes of pool {pool.name} have {pool.driver}"
                 ),
                 remedy=f"use an image of CUDA {_newest(pool)} or older, or nodes of a newer driver",
+                severity=_severity(lane),
                 reads=_reads(lane, pool),
             )
 
@@ -43,7 +45,7 @@ def cuda_features(view: View) -> Iterator[Problem]:
             yield Problem(
                 path=_where(lane),
                 message=(
-                    f"has CUDA {_text(cuda)}, all of which needs driver "
+                    f"{_has(lane)} CUDA {_text(cuda)}, all of which needs driver "
                     f"{'.'.join(map(str, wanted))}; pool {pool.name} has {pool.driver}: code that "
                     "brings PTX only does not start"
                 ),
@@ -96,8 +98,9 @@ def _unknown_card(
 ) -> Problem:
     return Problem(
         path=_where(lane),
-        message=f"has CUDA {_text(cuda)}, but pool {pool.name} has {pool.gpu}: {why}",
+        message=f"{_has(lane)} CUDA {_text(cuda)}, but pool {pool.name} has {pool.gpu}: {why}",
         remedy=remedy,
+        severity=_severity(lane),
         reads=_reads(lane, pool),
     )
 
@@ -206,6 +209,17 @@ def _cuda(lane: LaneView) -> tuple[int, int] | None:
 def _gpu_pools(view: View) -> Iterator[Pool]:
     for cluster in view.plan.clusters:
         yield from (pool for pool in cluster.pools if pool.gpu is not None)
+
+
+def _severity(lane: LaneView) -> Severity | None:
+    """A default image serves only jobs that name none, so it is no reason to stop."""
+    return "warning" if lane.spec.cuda is None and lane.spec.image is None else None
+
+
+def _has(lane: LaneView) -> str:
+    if lane.spec.cuda is not None:
+        return "says"
+    return "has" if lane.spec.image is not None else "is not said, and the default image has"
 
 
 def _where(lane: LaneView) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.spec.github import GitHubLane
 from fleet.spec.gitlab import GitLabLane
 from fleet.units import format_memory
 
@@ -123,44 +122,6 @@ def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Problem]:
             message="names pools of different runtime_class; a job has one",
             remedy="make one lane for each",
             reads=reads,
-        )
-
-
-@check("privileged", "warning", strict=True)
-def privileges(view: View) -> Iterator[Problem]:
-    """Jobs that are privileged or root, and so can leave their lane."""
-    for lane in view.lanes:
-        if isinstance(lane.spec, GitHubLane):
-            yield from _github_privileges(lane.path, lane.spec)
-        elif isinstance(lane.spec, GitLabLane) and lane.spec.privileged:
-            yield Problem(
-                path=f"{lane.path}.privileged",
-                message="jobs run privileged: they see every GPU of the node, and can take it over",
-                remedy="remove it: CUDA needs no privileges; build images without a Docker daemon",
-            )
-
-
-def _github_privileges(path: str, lane: GitHubLane) -> Iterator[Problem]:
-    if lane.device_access == "privileged":
-        yield Problem(
-            path=f"{path}.device_access",
-            message="jobs run privileged: they see every device of the node, and can take it over",
-            remedy="use device_access: plugin unless a job needs more than its device",
-        )
-    if lane.run_as_root:
-        yield Problem(
-            path=f"{path}.run_as_root",
-            message="jobs run as root in their container",
-            remedy="where it is for a device only, name the device's group in supplemental_groups",
-        )
-    if lane.container_mode == "dind":
-        yield Problem(
-            path=f"{path}.container_mode",
-            message=(
-                "is dind: the Docker daemon beside each job is privileged, and whoever drives it "
-                "has the node"
-            ),
-            remedy="use kubernetes-novolume for jobs with a container, or a lane of its own pool",
         )
 
 

@@ -35,7 +35,7 @@ _ARC_NOVOLUME = Version("0.13.0")
 _HOSTED = re.compile(r"https://(github\.com|[^/]+\.ghe\.com)(/|$)")
 
 
-@check("operator-kubernetes")
+@check("operator-kubernetes", "warning")
 def operator_kubernetes(view: View) -> Iterator[Problem]:
     """GPU Operators on a Kubernetes version that their release does not list."""
     for cluster in view.plan.clusters:

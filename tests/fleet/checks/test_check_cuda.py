@@ -117,3 +117,20 @@ def test_a_cuda_tag_of_two_numbers_does_not_exist() -> None:
     (finding,) = found("image-tag", data)
     assert (finding.severity, finding.path) == ("warning", f"{GPU}.image")
     assert not found("image-tag", on("T4", "580.95", image=image("12.4.1")))
+
+
+def test_a_default_image_that_does_not_run_is_a_warning_for_jobs_that_name_none() -> None:
+    gitlab: dict[str, Any] = {
+        "api_token": {"secret": "gitlabApiToken"},
+        "lanes": {"gl": {"pools": ["gpu"], "gpus": 1, "runner": {"group_id": 1}}},
+    }
+    old = {"gpu": cards("T4", driver="470.223.02"), "cpu": {}}
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    (finding,) = found("cuda-driver", existing_of(old, lanes, gitlab=gitlab))
+    assert (finding.severity, finding.path) == (
+        "warning",
+        "clusters.site.gitlab.lanes.gl.cuda",
+    )
+    gitlab["lanes"]["gl"]["image"] = image("12.4.1")
+    (finding,) = found("cuda-driver", existing_of(old, lanes, gitlab=gitlab))
+    assert finding.severity == "error"
