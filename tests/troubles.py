@@ -132,6 +132,19 @@ def on_gitlab(pool: dict[str, Any] | None = None, /, **lane: Any) -> dict[str, A
     return data
 
 
+def made_on_gitlab(**lanes: dict[str, Any]) -> dict[str, Any]:
+    """Return a stack whose runners are made at GitLab: a pool of T4, and one of L40S."""
+    data = on_gitlab()
+    cluster = data["clusters"]["ci"]
+    cluster["eks"]["pools"]["l40s"] = {"instance_types": ["g6e.xlarge"], "max_size": 2}
+    made = {"gpus": 1, "concurrent": 1, "runner": {"group_id": 1}}
+    cluster["gitlab"] = {
+        "api_token": {"secret": "gitlabApiToken"},
+        "lanes": {name: {**made, **lane} for name, lane in lanes.items()},
+    }
+    return data
+
+
 def on_oke(pool: dict[str, Any] | None = None, /, **lane: Any) -> dict[str, Any]:
     """Return a stack with one GitHub lane on one OKE pool of A10."""
     system = {"shape": "VM.Standard.E5.Flex", "ocpus": 2, "memory_gb": 16}

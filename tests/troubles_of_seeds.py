@@ -10,7 +10,17 @@ from fleet.plan.build import ClusterPlan
 from fleet.plan.eks_pools import EksPool
 from fleet.plan.words import Taint
 from tests.fleet.checks.planted import CPU, TAINT, cards, existing_of, with_pool, with_values
-from tests.troubles import Fault, Plant, on_eks, on_gitlab, on_oke, on_site, with_stack, without
+from tests.troubles import (
+    Fault,
+    Plant,
+    made_on_gitlab,
+    on_eks,
+    on_gitlab,
+    on_oke,
+    on_site,
+    with_stack,
+    without,
+)
 
 OPERATOR = {"operator": {}}
 DRI = {"devices": {"dri": 2}}
@@ -97,6 +107,16 @@ def two_lanes() -> dict[str, Any]:
     return data
 
 
+def shared_label() -> dict[str, Any]:
+    """Two lanes of different GPUs that have a label in common, and one of their own."""
+    data = on_eks(labels=["cuda", "t4"])
+    cluster = data["clusters"]["ci"]
+    cluster["eks"]["pools"]["l40s"] = {"instance_types": ["g6e.xlarge"], "max_size": 1}
+    lane = {"pools": ["l40s"], "gpus": 1, "max_runners": 1, "labels": ["cuda", "l40s"]}
+    cluster["github"]["lanes"]["large"] = lane
+    return data
+
+
 def labelled(first: str, second: str) -> dict[str, Any]:
     """Two pools of an existing cluster with these values of one label."""
     pools = {"cpu": CPU, "gpu": cards(), "more": cards()}
@@ -163,6 +183,9 @@ FAULTS: dict[str, Fault] = {
     ),
     "labels of an existing pool match the nodes of another": Fault(data=labelled("a", "a")),
     "a label of the pool is one that feature discovery overwrites": NVIDIA_LABEL,
+    "a label of an existing pool is not what feature discovery writes": Fault(
+        data=on_site(cards(labels={"example.com/pool": "gpu", "nvidia.com/gpu.product": "T4"}))
+    ),
     "GPU nodes without a taint are full of other pods": UNTAINTED,
     # nodes offer no GPU
     "a GPU stack is chosen, and no pool has GPUs": Fault(
@@ -240,6 +263,17 @@ FAULTS: dict[str, Fault] = {
     "more jobs at once than `concurrent` says": Fault(
         data=on_gitlab(hpa={"min_replicas": 1, "max_replicas": 2})
     ),
+    # the wrong machine
+    "the tags of one lane are all among those of a lane with other GPUs": Fault(
+        data=made_on_gitlab(
+            small={"pools": ["gpu"], "tags": ["gpu"]},
+            large={"pools": ["l40s"], "tags": ["gpu", "l40s"]},
+        )
+    ),
+    "a job says only a label that lanes of other GPUs have too": Fault(data=shared_label()),
+    "jobs without tags take GPUs": Fault(
+        data=made_on_gitlab(small={"pools": ["gpu"], "run_untagged": True})
+    ),
     # a device of the host
     "the node offers the device, and the lane does not ask for it": Fault(
         data=on_site(DRI, **ASKS)
@@ -272,6 +306,9 @@ FAULTS: dict[str, Fault] = {
         data=on_gitlab(driver_capabilities=["utility"])
     ),
     "the driver's branch gets no fixes any more": Fault(data=on_site(cards(driver="470.223.02"))),
+    "the image is another one than yesterday": Fault(
+        data=on_eks(image="registry.example.com/pytorch-cloud/runner-gpu:latest")
+    ),
     "the image's tag does not exist": Fault(data=on_eks(image=CUDA.format("12.4"))),
     # memory
     "a job needs more memory than the card has": Fault(data=on_eks(gpu_memory="20Gi")),
