@@ -319,6 +319,8 @@ FAULTS: dict[str, Fault] = {
     "the memory limit is below what a job asks for": Fault(
         data=on_eks(memory="4Gi", memory_limit="2Gi")
     ),
+    "the memory limit is above what the node has": Fault(data=on_eks(memory_limit="16Gi")),
+    "/dev/shm is larger than the memory limit": Fault(data=on_eks(memory="4Gi", shm="8Gi")),
     # owners
     "the operator installs a driver where the cloud's image has one": EKS_DRIVER,
     "the operator installs a driver where the nodes have one": Fault(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
+from fleet.spec.github import GitHubLane
 from fleet.spec.gitlab import GitLabLane
 from fleet.units import format_memory
 
@@ -140,4 +141,27 @@ def managers(view: View) -> Iterator[Problem]:
                 ),
                 remedy="where one manager is enough, raise concurrent instead",
                 reads=(f"{lane.path}.hpa", f"{lane.path}.concurrent"),
+            )
+
+
+@check("runner-group", "warning")
+def runner_groups(view: View) -> Iterator[Problem]:
+    """Lanes of one repository that name a runner group, which only organisations have.
+
+    Source: https://docs.github.com/en/actions/concepts/runners/runner-groups.
+    """
+    for lane in view.lanes:
+        github = view.spec_of(lane.cluster).github
+        if not isinstance(lane.spec, GitHubLane) or github is None or lane.spec.group is None:
+            continue
+        owner = github.url.rstrip("/").split("/")[3:]
+        if len(owner) > 1 and owner[0] != "enterprises":
+            yield Problem(
+                path=f"{lane.path}.group",
+                message=(
+                    f"is {lane.spec.group}, but {github.url} is a repository: runner groups belong "
+                    "to an organisation or an enterprise"
+                ),
+                remedy="remove group, or let the organisation own the runners by its url",
+                reads=(f"{lane.path}.group", f"clusters.{lane.cluster.name}.github.url"),
             )
