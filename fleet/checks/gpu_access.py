@@ -105,21 +105,24 @@ def unused_gpu_stacks(view: View) -> Iterator[Problem]:
 def unused_devices(view: View) -> Iterator[Problem]:
     """Pools that offer a device of the host for which no lane of theirs asks."""
     for cluster in view.plan.clusters:
-        lanes = view.lanes_of(cluster)
-        for pool in cluster.pools:
-            theirs = [lane for lane in lanes if pool.name in lane.job.pools]
-            asked = {lane.job.device for lane in theirs}
-            for device in pool.devices:
-                if device not in asked:
-                    yield Problem(
-                        path=f"{pool.path}.devices.{device}",
-                        message=(
-                            f"is offered, but no lane of the pool asks for it: jobs there see no "
-                            f"/dev/{device}"
-                        ),
-                        remedy=f"add device: {device} to a lane of the pool, or remove it here",
-                        reads=(
-                            f"{pool.path}.devices",
-                            *(f"{lane.path}.device" for lane in theirs),
-                        ),
-                    )
+        offering = [pool for pool in cluster.pools if pool.devices]
+        theirs: dict[str, list[LaneView]] = {pool.name: [] for pool in offering}
+        for lane in view.lanes_of(cluster) if offering else ():
+            for name in lane.job.pools:
+                if name in theirs:
+                    theirs[name].append(lane)
+        for pool in offering:
+            lanes = theirs[pool.name]
+            for device in sorted(pool.devices.keys() - {lane.job.device for lane in lanes}):
+                yield Problem(
+                    path=f"{pool.path}.devices.{device}",
+                    message=(
+                        f"is offered, but no lane of the pool asks for it: jobs there see no "
+                        f"/dev/{device}"
+                    ),
+                    remedy=f"add device: {device} to a lane of the pool, or remove it here",
+                    reads=(
+                        f"{pool.path}.devices",
+                        *(f"{lane.path}.device" for lane in lanes),
+                    ),
+                )
