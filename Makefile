@@ -96,8 +96,9 @@ lock: $(ENVIRONMENT) ## compile the locks from the ranges in pyproject.toml
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes policy/requirements.in -o policy/requirements.txt
 	grep '^uv==' requirements-dev.txt | sed 's/ .*//' | $(BIN)/uv pip compile --quiet --no-header --no-annotate --generate-hashes - -o tools/requirements-uv.txt
 
-schema: $(ENVIRONMENT) ## write stack.schema.json from the models
+schema: $(ENVIRONMENT) ## write stack.schema.json from the models, and the table of checks in docs/
 	$(BIN)/python -m fleet.spec.schema --write
+	$(BIN)/python -m fleet.checks --write
 
 benchmark: $(ENVIRONMENT) ## what components cost beside a flat script, and checks of a large fleet beside a small one
 	$(BIN)/python benchmarks/registration.py

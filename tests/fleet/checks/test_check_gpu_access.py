@@ -1,0 +1,114 @@
+"""Between a card and the job that has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fleet.checks.planted import cards, existing_of, found, stack_of
+from tests.fleet.samples import SHIPPED, judged, shipped_stack
+
+T4 = {"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 2}}
+LANE = {"gpu": {"pools": ["t4"], "gpus": 1}}
+DRI = {"devices": {"dri": 2}}
+PLAIN = {"cpu": 2, "memory": "4Gi"}
+
+
+def on_gitlab(**lane: Any) -> dict[str, Any]:
+    """Return a stack with one GitLab lane on the GPU pool."""
+    body = {"pools": ["t4"], "gpus": 1, "token": {"secret": "runnerToken"}, **lane}
+    return stack_of(T4, LANE, gitlab={"lanes": {"gl": body}})
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_shipped_stacks_have_none_of_these(name: str) -> None:
+    rules = {"driver-capabilities", "docker-gpus", "gpu-stack-unused", "device-unused"}
+    assert not [finding for finding in judged(shipped_stack(name)) if finding.rule in rules]
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        (["compute", "utility"], None),
+        (["compute", "utility", "graphics"], None),
+        (["utility"], "leaves out compute: "),
+        (["compute"], "leaves out utility: "),
+        (["graphics"], "leaves out compute and utility: "),
+    ],
+)
+def test_a_gitlab_lane_needs_the_capabilities_that_jobs_use(
+    given: list[str], missing: str | None
+) -> None:
+    findings = found("driver-capabilities", on_gitlab(driver_capabilities=given))
+    assert [finding.severity for finding in findings] == (["warning"] if missing else [])
+    if missing:
+        assert findings[0].path == "clusters.ci.gitlab.lanes.gl.driver_capabilities"
+        assert findings[0].message.startswith(missing)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("compute,utility", False), ("compute, utility", False), ("all", False), ("utility", True)],
+)
+def test_the_variable_counts_before_the_key(value: str, told: bool) -> None:
+    env = {"NVIDIA_DRIVER_CAPABILITIES": value}
+    data = stack_of(T4, {"gpu": {**LANE["gpu"], "env": env}})
+    findings = found("driver-capabilities", data)
+    assert [finding.path.rpartition(".env.")[2] for finding in findings] == (
+        ["NVIDIA_DRIVER_CAPABILITIES"] if told else []
+    )
+    over = found("driver-capabilities", on_gitlab(driver_capabilities=["video"], env=env))
+    assert len(over) == told, "config.toml holds the variable once, the lane's own env last"
+
+
+def test_a_job_without_a_gpu_needs_no_capability() -> None:
+    data = on_gitlab(driver_capabilities=["utility"], gpus=0, pools=["system"], **PLAIN)
+    assert not found("driver-capabilities", data)
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"), [("dind", True), ("none", False), ("kubernetes-novolume", False)]
+)
+def test_containers_of_a_docker_daemon_see_no_gpu(mode: str, told: bool) -> None:
+    findings = found("docker-gpus", stack_of(T4, {"gpu": {**LANE["gpu"], "container_mode": mode}}))
+    assert [finding.path for finding in findings] == (
+        ["clusters.ci.github.lanes.gpu.container_mode"] if told else []
+    )
+
+
+def test_docker_builds_without_a_gpu_are_fine() -> None:
+    builds = {"builds": {"pools": ["system"], "cpu": "500m", "memory": "1Gi"}}
+    builds["builds"]["container_mode"] = "dind"
+    assert not found("docker-gpus", stack_of({}, builds))
+
+
+@pytest.mark.parametrize(
+    ("gpu_stack", "says"),
+    [
+        ({"advertiser": "device_plugin"}, "says advertiser"),
+        ({"advertiser": "operator", "operator": {}}, "says advertiser and operator"),
+        ({"operator": {}}, "says operator"),
+        ({"advertiser": "provider"}, None),
+        ({}, None),
+    ],
+)
+def test_a_gpu_stack_needs_a_gpu_pool(gpu_stack: dict[str, Any], says: str | None) -> None:
+    lanes = {"plain": {"pools": ["cpu"], **PLAIN}}
+    findings = found("gpu-stack-unused", existing_of({"cpu": {}}, lanes, gpu_stack=gpu_stack))
+    assert len(findings) == (says is not None)
+    if says:
+        assert (findings[0].severity, findings[0].path) == ("warning", "clusters.site.gpu_stack")
+        assert findings[0].message.startswith(says)
+    with_gpus = existing_of({"cpu": {}, "gpu": cards()}, lanes, gpu_stack=gpu_stack)
+    assert not found("gpu-stack-unused", with_gpus)
+
+
+def test_a_device_that_no_lane_asks_for_is_told_at_the_pool() -> None:
+    plain = {"vulkan": {"pools": ["honey"], **PLAIN}}
+    (finding,) = found("device-unused", existing_of({"honey": DRI}, plain))
+    assert finding.path == "clusters.site.existing.pools.honey.devices.dri"
+    assert "jobs there see no /dev/dri" in finding.message
+    asked = {"vulkan": {**plain["vulkan"], "device": "dri"}}
+    assert not found("device-unused", existing_of({"honey": DRI}, asked))
+    assert found("device-unused", existing_of({"honey": DRI, "other": DRI}, asked))
