@@ -87,6 +87,9 @@ FAULTS: dict[str, Fault] = {
         data=on_eks({"instance_types": ["g5.xlarge", "g5.2xlarge"], **RESERVED})
     ),
     "OCPU or vCPU: half of the cores (cncf/automation#601)": Fault(data=on_oke({"ocpus": 30})),
+    "the GPU quota is 0, and pods only wait (aws-samples/deepseek-using-vllm-on-eks#3)": Fault(
+        data=on_eks()
+    ),
     "a memory request just under the node's size (pytorch/ci-infra#1079)": Fault(
         data=on_eks({"instance_types": ["g6.8xlarge"]}, memory="120Gi")
     ),

@@ -13,6 +13,7 @@ from fleet.plan.eks import EksPlan
 from fleet.plan.eks_pools import EksPool
 from fleet.plan.nodes import Pool
 from fleet.plan.oke_pools import OkePool
+from fleet.quotas import quotas
 
 
 @check("mixed-sizes", "warning")
@@ -146,3 +147,25 @@ def _taken_back(pool: Pool) -> bool:
     if isinstance(pool, EksPool):
         return pool.capacity_type == "SPOT"
     return isinstance(pool, OkePool) and pool.preemptible
+
+
+@check("quota", "note")
+def quota_needs(view: View) -> Iterator[Problem]:
+    """Quotas that a new account does not have, at what all pools take of them when full."""
+    for need in quotas(view.plan):
+        if need.unit == "GPUs" or (need.default is not None and need.needed > need.default):
+            where = f"{need.region} ({need.code})" if need.code else need.region
+            has = "has" if need.default is not None else "often has"
+            least = need.default or "none"
+            yield Problem(
+                path=f"clusters.{need.pools[0].partition('/')[0]}",
+                message=(
+                    f"full pools take {need.needed} {need.unit} of the quota {need.name} in "
+                    f"{where}; a new account {has} {least}"
+                ),
+                remedy=(
+                    "ask for it before the first job: without it, jobs wait for nodes that the "
+                    "cloud refuses"
+                ),
+                reads=tuple(f"clusters.{place.partition('/')[0]}" for place in need.pools),
+            )

@@ -89,6 +89,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     capacity.reservation_types,
     capacity.capacity_blocks,
     capacity.unlisted_preemptible,
+    capacity.quota_needs,
     counts.over_commitment,
     counts.stranded,
     counts.shared_pools,

@@ -50,7 +50,7 @@ def _by_pool(report: Data) -> tuple[list[str], int]:
     boxes = 0
     pool_ids: dict[tuple[str, str], str] = {}
     for index, (cluster, body) in enumerate(parts(report, "clusters")):
-        lines.append(f'subgraph c{index}["{_label(cluster, kind_of(body))}"]')
+        lines.append(f'subgraph c{index}["{_label(f"{cluster}: {kind_of(body)}")}"]')
         for name, lane in parts(body, "lanes"):
             box = f"l{len(said)}"
             said.append(f'w{len(said)}(["{_label(written(lane))}"]) --> {box}')
@@ -94,7 +94,7 @@ def _by_model(report: Data) -> tuple[list[str], int]:
     boxes = len(_forges(report))
     for index, (cluster, body) in enumerate(parts(report, "clusters")):
         models = {name: text(pool, "gpu") or "CPU" for name, pool in parts(body, "pools")}
-        lines.append(f'subgraph c{index}["{_label(cluster, kind_of(body))}"]')
+        lines.append(f'subgraph c{index}["{_label(f"{cluster}: {kind_of(body)}")}"]')
         for rank, model in enumerate(dict.fromkeys(models.values())):
             of_model = [pool for name, pool in parts(body, "pools") if models[name] == model]
             most = sum(count(pool, "max") for pool in of_model)

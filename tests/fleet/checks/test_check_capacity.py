@@ -92,3 +92,19 @@ def test_a_preemptible_shape_that_oracle_does_not_list_is_told() -> None:
         "warning",
         "clusters.oci.oke.pools.a10.preemptible",
     )
+
+
+def test_quota_that_a_new_account_lacks_is_a_note_with_its_code() -> None:
+    # 2 x 4 vCPUs of g4dn.xlarge, and 4 x 2 of the CPU pool, of which a new account has 5.
+    notes = found("quota", stack_of(pool("g4dn.xlarge"), LANES))
+    assert {finding.severity for finding in notes} == {"note"}
+    messages = " ".join(finding.message for finding in notes)
+    assert "8 vCPUs of the quota Running On-Demand G and VT instances" in messages
+    assert "us-west-2 (L-DB2E81BA); a new account has none" in messages
+    spot = found("quota", stack_of(pool("g4dn.xlarge", capacity_type="SPOT"), LANES))
+    assert any("All G and VT Spot Instance Requests" in finding.message for finding in spot)
+
+
+def test_quota_of_oci_counts_gpus() -> None:
+    (finding,) = [one for one in found("quota", every_key()) if one.path == "clusters.oci"]
+    assert "4 GPUs of the quota gpu-a10-count" in finding.message

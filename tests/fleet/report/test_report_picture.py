@@ -77,7 +77,7 @@ def test_the_picture_of_a_shipped_stack_shows_every_lane_every_pool_and_what_to_
     text = picture(said)
     follows_the_grammar(text)
     for cluster, body in said["clusters"].items():
-        assert f'["{cluster}<br/>' in text
+        assert f'["{cluster}#58; ' in text
         for pool in body["pools"]:
             assert f'[("{pool}<br/>' in text
         for name_, lane in body["lanes"].items():
