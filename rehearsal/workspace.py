@@ -41,12 +41,28 @@ def project_program() -> None:
     runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
 
 
+class _Local(automation.LocalWorkspace):
+    """Tells the engine's commands where a program is served that runs in another process."""
+
+    served_at: str = ""
+
+    def serialize_args_for_op(self, stack_name: str) -> list[str]:
+        return [f"--client={self.served_at}"] if self.served_at else []
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workspace:
     """The scratch folder and the stack in it."""
 
     folder: Path
     stack: automation.Stack
+
+    def run_program_at(self, address: str) -> None:
+        """Lets the next commands run the program of a language server at that address."""
+        local = self.stack.workspace
+        if not isinstance(local, _Local) or local.program is not None:
+            raise TypeError("the workspace was opened with a program of its own")
+        local.served_at = address
 
     def configure(self, file: StackFile, placeholders: Mapping[str, str]) -> None:
         """Puts a stack file in the place of the one that was there, with its secrets."""
@@ -86,15 +102,18 @@ class Workspace:
 
 @contextmanager
 def opened(
-    name: str, cli: Cli, ports: Mapping[str, int], program: Program = project_program
+    name: str, cli: Cli, ports: Mapping[str, int], program: Program | None = project_program
 ) -> Generator[Workspace]:
-    """A scratch copy with an empty stack of that name; removed at the end."""
+    """A scratch copy with an empty stack of that name; removed at the end.
+
+    Without a program, `run_program_at` says where each is served.
+    """
     folder = Path(tempfile.mkdtemp(prefix="gpu-runners-rehearsal-"))
     try:
         (folder / "state").mkdir()
         (folder / "home").mkdir()
         shutil.copy(ROOT / "Pulumi.yaml", folder)
-        local = automation.LocalWorkspace(
+        local = _Local(
             work_dir=str(folder),
             pulumi_home=str(folder / "home"),
             program=program,

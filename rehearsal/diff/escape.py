@@ -1,0 +1,60 @@
+"""Hostile text made harmless in Markdown, as GitHub and GitLab render it.
+
+Every string of a document is shown as code: in a code span or in a fenced block neither renders
+markup, links, mentions or references (https://github.github.com/gfm/#code-spans,
+https://docs.github.com/en/get-started/writing-on-github). Left to do is that no text ends its span,
+cell or block early, and that none looks like another.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
+BROKEN_BAR: Final = "\N{BROKEN BAR}"
+
+
+def visible(text: str) -> str:
+    """One line without what cannot be seen: controls, directions, zero widths."""
+    return "".join(
+        " " if char in "\n\r\t\u2028\u2029" else REPLACEMENT if _is_hidden(char) else char
+        for char in text
+    )
+
+
+def visible_lines(text: str) -> list[str]:
+    """The same of a text of several lines."""
+    return [visible(line) for line in re.split(r"\r\n|[\n\r\u2028\u2029]", text)]
+
+
+def clipped(text: str, most: int) -> str:
+    """The beginning of a text that is too long, and a sign that it goes on."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def code(text: str, most: int = 120) -> str:
+    """A code span; a bar in it is broken, because a bar would end a table's cell."""
+    shown = clipped(visible(text), most).replace("|", BROKEN_BAR)
+    if not shown.strip():
+        return '`""`'
+    fence = "`" * (_longest_run(shown) + 1)
+    pad = " " if shown.startswith(("`", " ")) or shown.endswith(("`", " ")) else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def fenced(lines: Iterable[str], language: str = "") -> list[str]:
+    """A fenced block; its fence is longer than any run of backticks in it."""
+    body = [visible(line) for line in lines]
+    fence = "`" * max(3, 1 + max(map(_longest_run, body), default=0))
+    return [f"{fence}{language}", *body, fence]
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)
+
+
+def _is_hidden(char: str) -> bool:
+    return unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}

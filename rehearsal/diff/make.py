@@ -1,0 +1,189 @@
+"""A diff from its beginning to its files: base and head found, previewed, compared, written.
+
+`.rehearsal/diff/<stack>/` then holds `diff.json` (for programs), `diff.txt` (the engine's words),
+`summary.md` and `comment.md` (for people), and `engine.log`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rehearsal import checks, cli, secrets, stackfile, workspace
+from rehearsal.diff import document, environments, revision, settings, subjects
+from rehearsal.diff.document import Base, Document, Operation
+from rehearsal.diff.preview import BaseRefused, Preview, Side, Told, preview
+from rehearsal.diff.revision import Repository, Revision
+from rehearsal.errors import Refused
+from rehearsal.stackfile import StackFile
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Made:
+    """A diff and where it was left; `text` is the engine's."""
+
+    document: Document
+    text: tuple[str, ...]
+    folder: Path
+
+
+def make(
+    config: Path,
+    ref: str | None,
+    *,
+    exact: bool = False,
+    folder: Path | None = None,
+    say: Callable[[str], None],
+    project: Path = workspace.ROOT,
+) -> Made:
+    """Compares the stack file `config` and the program as they stand with those of a base.
+
+    Raises `WrongBase` where git does not know the base, `Refused` for a stack file that cannot be
+    read and where there is no engine.
+    """
+    repository = revision.repository(project)
+    base = repository.base(ref, exact=exact)
+    file = stackfile.read(config)
+    where = folder or project / ".rehearsal" / "diff" / file.name
+    shutil.rmtree(where, ignore_errors=True)
+    where.mkdir(parents=True)
+    work = _Work(
+        project=project,
+        repository=repository,
+        base=base,
+        file=file,
+        say=say,
+        log=where / "engine.log",
+    )
+    return work.done(where)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Work:
+    """What is known so far of one diff."""
+
+    project: Path
+    repository: Repository
+    base: Revision
+    file: StackFile
+    say: Callable[[str], None]
+    log: Path
+    notes: list[str] = field(default_factory=list[str])
+    problem: str | None = None
+    refused: tuple[str, ...] = ()
+    base_file: StackFile | None = None
+    preview: Preview | None = None
+    engine: str = ""
+
+    def done(self, folder: Path) -> Made:
+        """Makes the diff and leaves its files."""
+        self.say(f"diff of {self.file.name}: {self.base.ref} ({self.base.commit[:9]}) to here")
+        if self.base.note:
+            self._note(self.base.note)
+        try:
+            checks.report(self.file)
+        except Refused as refused:
+            self.refused = (str(refused),)
+        else:
+            self._preview()
+        made = Made(
+            document=self._document(),
+            text=tuple(self.preview.text) if self.preview is not None else (),
+            folder=folder,
+        )
+        return _written(made, self.preview.placeholders if self.preview is not None else {})
+
+    def _preview(self) -> None:
+        taken = cli.find(lambda line: self.say(f"  {line}"))
+        self.engine = taken.version
+        self.say(f"  pulumi {taken.version}: {taken.why}")
+        head = Side(project=self.project, python=Path(sys.executable), file=self.file)
+        with self.log.open("w", encoding="utf-8") as log:
+            told = Told(say=self.say, log=lambda line: print(line, file=log))
+            with self.repository.checked_out(self.base.commit) as root:
+                try:
+                    base = self._base_side(root)
+                    self.preview = preview(head, base, taken, told)
+                except BaseRefused as refused:
+                    reason = str(refused).replace(f"{root}/", "")
+                    self.problem = reason[: document.MOST_TEXT]
+                    self.say(f"  the base cannot be rehearsed: {reason}")
+                    self.say("  comparing with nothing instead: everything shows as new")
+            if self.preview is None:
+                self.preview = preview(head, None, taken, told)
+        self.refused = tuple(reason[: document.MOST_TEXT] for reason in self.preview.refused)
+
+    def _base_side(self, root: Path) -> Side | None:
+        """None where the stack is new."""
+        path = root / self.file.path.resolve().relative_to(self.project.resolve())
+        if not path.exists():
+            self._note(f"{self.base.ref} has no {path.name}: the stack is new")
+            return None
+        try:
+            self.base_file = stackfile.read(path)
+            python = environments.interpreter(root, self.project, lambda s: self.say(f"  {s}"))
+        except Refused as refused:
+            raise BaseRefused(str(refused)) from None
+        return Side(project=root, python=python, file=self.base_file)
+
+    def _document(self) -> Document:
+        old = self.base_file.stack if self.base_file is not None else None
+        found = settings.renames(old, self.file.stack)
+        steps = self.preview.steps if self.preview is not None else ()
+        things, left_out = subjects.listed(subjects.subjects(steps, found))
+        changing: Counter[Operation] = Counter(
+            step.operation for step in steps if step.operation is not None
+        )
+        changed = self.repository.changed_files(self.base.commit)
+        whole = settings.settings(old, self.file.stack) if old is not None else ()
+        return Document(
+            stack=self.file.name,
+            engine=self.engine,
+            base=Base(ref=self.base.ref[:500], commit=self.base.commit),
+            head=self.repository.head(),
+            dirty=self.repository.uncommitted(),
+            program_changed=any(_is_program(path) for path in changed),
+            problem=self.problem,
+            refused=self.refused,
+            notes=tuple(self.notes),
+            counts=dict(changing),
+            unchanged=len(steps) - changing.total(),
+            settings=whole[: document.MOST_RESOURCES],
+            renames=found[: document.MOST_RESOURCES],
+            subjects=tuple(things),
+            left_out=left_out,
+        )
+
+    def _note(self, text: str) -> None:
+        self.notes.append(text[: document.MOST_TEXT])
+        self.say(f"  {text}")
+
+
+def _written(made: Made, placeholders: dict[str, str]) -> Made:
+    """Leaves the files; a secret found in one of them is a reason to refuse the head."""
+    (made.folder / "diff.txt").write_text("\n".join(made.text) + "\n", encoding="utf-8")
+    target = made.folder / "diff.json"
+    target.write_text(made.document.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    leaks = list(secrets.leaks(placeholders, sorted(made.folder.iterdir())))
+    if not leaks:
+        return made
+    told = tuple(
+        f"the secret {name} stands in plain text in {file.name}: mark the value as secret where "
+        "the program passes it on"
+        for name, file in leaks
+    )
+    changed = made.document.model_copy(update={"refused": (*made.document.refused, *told)})
+    target.write_text(changed.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return Made(document=changed, text=made.text, folder=made.folder)
+
+
+def _is_program(path: str) -> bool:
+    """Whether a file can change what the program registers: its code, its packages, its project."""
+    folder, slash, _ = path.partition("/")
+    if slash:
+        return folder in {"components", "fleet", "stacks"}
+    return path in {"__main__.py", "Pulumi.yaml", environments.LOCK_FILE}
