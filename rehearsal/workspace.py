@@ -85,6 +85,12 @@ class Workspace:
         """Lifts the protection of every resource in the state, as an operator would by hand."""
         self._command("state", "unprotect", "--all", "--yes")
 
+    def protected(self) -> frozenset[str]:
+        """URNs of the resources that the engine refuses to destroy."""
+        deployment: dict[str, Any] = self.exported()["deployment"]
+        resources: list[dict[str, Any]] = deployment.get("resources") or []
+        return frozenset(one["urn"] for one in resources if one.get("protect"))
+
     def exported(self) -> dict[str, Any]:
         """What `pulumi stack export` gives; the Automation API's own method decrypts secrets."""
         return json.loads(self._command("stack", "export"))

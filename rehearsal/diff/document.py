@@ -20,6 +20,9 @@ MOST_BYTES: Final = 20_000_000
 MOST_TEXT: Final = 4_000
 """Characters of one value, line or remark."""
 
+MOST_REMARKS: Final = 100
+"""Reasons and notes."""
+
 MOST_RESOURCES: Final = 2_000
 """Resources that are listed one by one; the counts are of all."""
 
@@ -142,9 +145,9 @@ class Document(Model):
     """More differs than stack files: the program, or what it needs."""
     problem: Text | None = None
     """Why the base could not be rehearsed; the head is then shown against nothing."""
-    refused: tuple[Text, ...] = Field(default=(), max_length=100)
+    refused: tuple[Text, ...] = Field(default=(), max_length=MOST_REMARKS)
     """Why the head cannot be deployed."""
-    notes: tuple[Text, ...] = Field(default=(), max_length=100)
+    notes: tuple[Text, ...] = Field(default=(), max_length=MOST_REMARKS)
     counts: dict[Operation, Count] = Field(default={})
     unchanged: Count = 0
     settings: tuple[Setting, ...] = Field(default=(), max_length=MOST_RESOURCES)

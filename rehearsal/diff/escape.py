@@ -18,11 +18,15 @@ BROKEN_BAR: Final = "\N{BROKEN BAR}"
 
 
 def visible(text: str) -> str:
-    """One line without what cannot be seen: controls, directions, zero widths."""
-    return "".join(
+    """One line without what cannot be seen: controls, directions, zero widths.
+
+    The beginning of an HTML comment is broken too: by one a workflow finds its own comment.
+    """
+    shown = "".join(
         " " if char in "\n\r\t\u2028\u2029" else REPLACEMENT if _is_hidden(char) else char
         for char in text
     )
+    return shown.replace("<!--", "<! --")
 
 
 def visible_lines(text: str) -> list[str]:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rehearsal import checks, cli, secrets, stackfile, workspace
-from rehearsal.diff import document, environments, revision, settings, subjects
+from rehearsal.diff import comment, document, environments, revision, settings, subjects
 from rehearsal.diff.document import Base, Document, Operation
+from rehearsal.diff.escape import clipped
 from rehearsal.diff.preview import BaseRefused, Preview, Side, Told, preview
 from rehearsal.diff.revision import Repository, Revision
 from rehearsal.errors import Refused
@@ -87,7 +88,7 @@ class _Work:
         try:
             checks.report(self.file)
         except Refused as refused:
-            self.refused = (str(refused),)
+            self.refused = (self._told(str(refused)),)
         else:
             self._preview()
         made = Made(
@@ -109,13 +110,13 @@ class _Work:
                     base = self._base_side(root)
                     self.preview = preview(head, base, taken, told)
                 except BaseRefused as refused:
-                    reason = str(refused).replace(f"{root}/", "")
-                    self.problem = reason[: document.MOST_TEXT]
+                    reason = self._told(str(refused).replace(f"{root}/", ""))
+                    self.problem = reason
                     self.say(f"  the base cannot be rehearsed: {reason}")
                     self.say("  comparing with nothing instead: everything shows as new")
             if self.preview is None:
                 self.preview = preview(head, None, taken, told)
-        self.refused = tuple(reason[: document.MOST_TEXT] for reason in self.preview.refused)
+        self.refused = tuple(map(self._told, self.preview.refused[: document.MOST_REMARKS]))
 
     def _base_side(self, root: Path) -> Side | None:
         """None where the stack is new."""
@@ -158,27 +159,40 @@ class _Work:
             left_out=left_out,
         )
 
+    def _told(self, reason: str) -> str:
+        """A reason as it may be shown: paths from the project's folder, and not without end."""
+        return clipped(reason.replace(f"{self.project}/", ""), document.MOST_TEXT)
+
     def _note(self, text: str) -> None:
-        self.notes.append(text[: document.MOST_TEXT])
+        self.notes.append(clipped(text, document.MOST_TEXT))
         self.say(f"  {text}")
 
 
 def _written(made: Made, placeholders: dict[str, str]) -> Made:
     """Leaves the files; a secret found in one of them is a reason to refuse the head."""
-    (made.folder / "diff.txt").write_text("\n".join(made.text) + "\n", encoding="utf-8")
-    target = made.folder / "diff.json"
-    target.write_text(made.document.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    leaks = list(secrets.leaks(placeholders, sorted(made.folder.iterdir())))
-    if not leaks:
-        return made
+    _write(made)
+    leaks = secrets.leaks(placeholders, sorted(made.folder.iterdir()))
     told = tuple(
         f"the secret {name} stands in plain text in {file.name}: mark the value as secret where "
         "the program passes it on"
         for name, file in leaks
     )
-    changed = made.document.model_copy(update={"refused": (*made.document.refused, *told)})
-    target.write_text(changed.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    return Made(document=changed, text=made.text, folder=made.folder)
+    if not told:
+        return made
+    found = made.document.model_copy(update={"refused": (*made.document.refused, *told)})
+    changed = Made(document=found, text=made.text, folder=made.folder)
+    _write(changed)
+    return changed
+
+
+def _write(made: Made) -> None:
+    for name, text in (
+        ("diff.txt", "\n".join(made.text) + "\n"),
+        ("diff.json", made.document.model_dump_json(indent=2) + "\n"),
+        ("summary.md", comment.summary(made.document, made.text)),
+        ("comment.md", comment.comment(made.document)),
+    ):
+        (made.folder / name).write_text(text, encoding="utf-8")
 
 
 def _is_program(path: str) -> bool:

@@ -6,7 +6,7 @@ the head's stand-ins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from rehearsal import engine, secrets, words, workspace
 from rehearsal.cli import Cli
 from rehearsal.diff import host
 from rehearsal.diff.steps import Step, steps
-from rehearsal.engine import Outcome
+from rehearsal.engine import Complaint, Outcome
 from rehearsal.errors import Refused
 from rehearsal.life import assume_external, serving
 from rehearsal.stackfile import StackFile
@@ -117,19 +117,39 @@ def _previewed(scratch: Workspace, placeholders: dict[str, str], told: Told) -> 
     outcome = engine.run(scratch.stack, "preview", as_diff=True, on_event=events.append)
     _log(told, "preview of the head", outcome)
     refused = () if outcome.ok else tuple(words.reasons(outcome.complaints))
-    if any("protect" in reason for reason in refused):
+    protected: frozenset[str] = frozenset()
+    if any(_is_protection(complaint) for complaint in outcome.complaints):
+        refused = tuple(_with_protection(outcome))
         # The engine stops at what is protected; what would follow is shown without protection.
+        protected = scratch.protected()
         scratch.unprotect()
         events.clear()
         outcome = engine.run(scratch.stack, "preview", as_diff=True, on_event=events.append)
         _log(told, "preview of the head, protection lifted", outcome)
     told.say(f"  preview of the head: {words.verdict(outcome)} ({outcome.seconds:.1f} s)")
     return Preview(
-        steps=steps(events),
+        steps=steps(events, protected),
         text=tuple(outcome.text),
         refused=refused,
         placeholders=placeholders,
     )
+
+
+def _is_protection(complaint: Complaint) -> bool:
+    return "marked for protection" in complaint.message
+
+
+def _with_protection(outcome: Outcome) -> Iterator[str]:
+    """The engine's reasons, those for what is protected as one."""
+    others = [one for one in outcome.complaints if not _is_protection(one)]
+    protected = {f"{one.type} {one.name}" for one in outcome.complaints if _is_protection(one)}
+    yield (
+        f"{len(protected)} protected resources would be replaced or deleted, which the engine "
+        f"refuses:\n  {', '.join(sorted(protected))}\n"
+        "  keep them as they are, or set protect: false, deploy that first, and change them then"
+    )
+    if others:
+        yield from (one for one in words.reasons(others) if one not in words.ECHOES)
 
 
 def _log(told: Told, title: str, outcome: Outcome) -> None:

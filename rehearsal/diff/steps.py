@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -43,8 +43,13 @@ class Step:
         return self.urn.rpartition("::")[2]
 
 
-def steps(events: Iterable[automation.events.EngineEvent]) -> list[Step]:
-    """A step for each resource that the engine named, those that stay too."""
+def steps(
+    events: Iterable[automation.events.EngineEvent], protected: Container[str] = ()
+) -> list[Step]:
+    """A step for each resource that the engine named, those that stay too.
+
+    `protected` are URNs of resources whose protection was lifted for the preview.
+    """
     found: dict[str, Step] = {}
     for event in events:
         if event.resource_pre_event is None:
@@ -60,7 +65,8 @@ def steps(events: Iterable[automation.events.EngineEvent]) -> list[Step]:
             type=metadata.type,
             parent=state.parent if state is not None else "",
             operation=None if operation in UNCHANGED else _OPERATIONS.get(operation, "other"),
-            protected=bool(metadata.old is not None and metadata.old.protect),
+            protected=metadata.urn in protected
+            or bool(metadata.old is not None and metadata.old.protect),
             reasons=tuple(metadata.keys or ())[:MOST_PROPERTIES],
             properties=tuple(_properties(metadata))[:MOST_PROPERTIES],
         )

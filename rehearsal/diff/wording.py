@@ -57,6 +57,8 @@ Phrase = Sequence[str]
 def counts(document: Document) -> Phrase:
     """How many resources meet with each operation."""
     told = [f"{count} {operation}" for operation, count in document.counts.items() if count]
+    if not told and document.refused:
+        return ("not previewed",)
     if not told:
         return (f"no changes, {document.unchanged} resources stay as they are",)
     return (", ".join([*sorted(told), f"{document.unchanged} same"]),)
@@ -126,6 +128,8 @@ def rename(one: Rename) -> Phrase:
 def follows(subject: Subject, document: Document) -> bool:
     """Whether it changes though neither its own settings nor the program did."""
     if document.program_changed or not (document.settings or document.renames):
+        return False
+    if subject.renamed_from is not None:
         return False
     own = _settings_of(subject)
     return bool(own) and not any(
