@@ -51,17 +51,18 @@ _EVERYTHING: Final = Limits(rows=document.MOST_RESOURCES, lines=20_000)
 def comment(diff: Document, run: str | None = None) -> str:
     """The comment, below GitHub's limit; `run` is the URL of the job that has the full text."""
     where = f"[the job's summary]({run})" if run else "the job's summary"
+    lines = properties.lines(diff)
     for limits in _SHRINKING:
-        text = "\n".join(_open(diff, limits, where))
+        text = "\n".join([*_open(diff, limits, where), *_properties(lines[: limits.lines]), ""])
         if len(text) <= MOST_CHARACTERS:
-            folded = properties.lines(diff)[limits.lines :]
-            return f"{text}\n{_folded(folded, MOST_CHARACTERS - len(text) - 1, where)}"
+            return text + _folded(lines[limits.lines :], MOST_CHARACTERS - len(text), where)
     raise AssertionError("without any row and line the comment is short")
 
 
 def summary(diff: Document, engine_text: Sequence[str]) -> str:
     """Everything, nothing folded, below GitHub's limit for a summary."""
-    text = "\n".join(_open(diff, _EVERYTHING, "diff.txt"))
+    lines = properties.lines(diff)
+    text = "\n".join([*_open(diff, _EVERYTHING, "diff.txt"), *_properties(lines)])
     room = MOST_SUMMARY_BYTES - len(text.encode())
     if room < 0:
         return comment(diff)
@@ -91,7 +92,6 @@ def _open(diff: Document, limits: Limits, where: str) -> Iterator[str]:
     yield from _called_out(diff, limits, where)
     yield from _settings(diff, limits, where)
     yield from _things(diff, limits, where)
-    yield from _properties(diff, limits)
 
 
 def _headline(diff: Document) -> str:
@@ -157,29 +157,29 @@ def _why(one: Subject, diff: Document) -> str:
     return "<br>".join(told)
 
 
-def _properties(diff: Document, limits: Limits) -> Iterator[str]:
-    lines = properties.lines(diff)
-    if lines and limits.lines:
+def _properties(lines: Sequence[str]) -> Iterator[str]:
+    if lines:
         yield from ("", "### Properties", "")
-        yield from fenced(lines[: limits.lines], "diff")
+        yield from fenced(lines, "diff")
 
 
 def _folded(lines: Sequence[str], room: int, where: str) -> str:
     """What did not fit above, folded, as much of it as fits here."""
     if not lines:
         return ""
-    begin = ["", "<details><summary>More properties</summary>", ""]
-    end = ["", "</details>", ""]
-    kept = list(lines)
-    while kept:
-        left_out = len(lines) - len(kept)
-        cut = [f"{left_out} more lines are in {where}."] if left_out else []
-        text = "\n".join([*begin, *fenced(kept, "diff"), "", *cut, *end])
-        if len(text) <= room:
-            return text
-        kept = kept[: len(kept) * 3 // 4]
-    text = f"\n{len(lines)} lines of properties are in {where}.\n"
-    return text if len(text) <= room else ""
+    begin, end = "\n<details><summary>More properties</summary>\n\n", "\n</details>\n"
+    room -= len(begin) + len(end) + len(where) + 3 * properties.MOST_CHARACTERS
+    kept: list[str] = []
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    left_out = len(lines) - len(kept)
+    cut = f"\n{left_out} more lines are in {where}.\n" if left_out else ""
+    if not kept:
+        return cut
+    return "".join((begin, "\n".join(fenced(kept, "diff")), "\n", cut, end))
 
 
 def _more(count: int, where: str, before: str) -> Iterator[str]:

@@ -22,10 +22,7 @@ def visible(text: str) -> str:
 
     The beginning of an HTML comment is broken too: by one a workflow finds its own comment.
     """
-    shown = "".join(
-        " " if char in "\n\r\t\u2028\u2029" else REPLACEMENT if _is_hidden(char) else char
-        for char in text
-    )
+    shown = text if text.isprintable() else "".join(map(_visible, text))
     return shown.replace("<!--", "<! --")
 
 
@@ -60,5 +57,8 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall(r"`+", text)), default=0)
 
 
-def _is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+def _visible(char: str) -> str:
+    if char in "\n\r\t\u2028\u2029":
+        return " "
+    hidden = unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn"}
+    return REPLACEMENT if hidden else char
