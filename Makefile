@@ -23,7 +23,7 @@ ifdef STALL
 WHAT += --stall "$(STALL)"
 endif
 
-.PHONY: help rehearse test coverage lint lock schema benchmark preview up destroy clean
+.PHONY: help rehearse report test coverage lint lock schema benchmark preview up destroy clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 
 rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=)
 	@$(BIN)/python -m rehearsal $(WHAT)
+
+report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack file, in a second (STACK=, CONFIG=, BASE=, FORMAT=)
+	@$(BIN)/python -m fleet.report $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)") $(if $(BASE),--base "$(BASE)") $(if $(FORMAT),--format "$(FORMAT)")
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
 UNTRACED := tests/fleet tests/rehearsal tests/test_rehearsals.py tests/test_examples.py

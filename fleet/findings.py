@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
+"""An error stops a preview; a warning is logged; a note stands in the report only."""
+
 Path = tuple[str | int, ...]
 
 
@@ -54,6 +56,14 @@ class StackFileError(Exception):
         count = len(self.findings)
         head = f"{source}: {count} problem{'' if count == 1 else 's'}, nothing was changed."
         super().__init__("\n".join([head, *(f"  {finding}" for finding in self.findings)]))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Silenced:
+    """A finding that the stack file silences by naming its rule, and the reason it gives."""
+
+    finding: Finding
+    reason: str
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:

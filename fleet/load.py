@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Any, cast
 
-from fleet.checks.judge import judge
-from fleet.checks.preference import preference_conflicts
+from fleet.checks.judge import IDENTIFIERS, judge, unknown_silences
 from fleet.checks.references import unknown_pools
-from fleet.findings import Finding, StackFileError, errors
+from fleet.checks.view import View
+from fleet.findings import Finding, Silenced, StackFileError, errors
 from fleet.plan.build import Plan, build
 from fleet.plan.secrets import missing_secrets
 from fleet.spec.load import parse
@@ -18,34 +19,80 @@ from fleet.spec.stack import KINDS, Stack
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fleet:
-    """A stack that may be deployed: what was written, what it means, and warnings."""
+    """A stack that may be deployed: what was written, what it means, what is to be said of it."""
 
     stack: Stack
     plan: Plan
-    warnings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
+    """Warnings and notes; a fleet has no error."""
+    silenced: tuple[Silenced, ...]
+    today: date
+    """Day for which it was judged."""
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What a preview says aloud."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
 
 
-def load(data: object, *, source: str, has_secret: Callable[[str], bool]) -> Fleet:
+def load(
+    data: object,
+    *,
+    source: str,
+    has_secret: Callable[[str], bool],
+    today: date | None = None,
+) -> Fleet:
     """Read, derive and judge the value of `gpu-runners:stack`.
 
-    `source` names the file in messages; `has_secret` says whether a flat secret is configured.
+    `source` names the file in messages; `has_secret` says whether a flat secret is configured;
+    `today`, by default this day (UTC), decides what is at its end of life.
     Raises StackFileError with every error at once.
     """
     parsed = parse(data)
     if parsed.stack is None:
         raise StackFileError(source, parsed.findings)
     stack = parsed.stack
-    plan = build(stack)
+    view = View(stack=stack, plan=build(stack), today=today or datetime.now(UTC).date())
+    said, silenced = _heard(stack, judge(view))
     found = (
         *unknown_pools(stack, _declared_pools(data)),
         *missing_secrets(stack, has_secret),
-        *preference_conflicts(stack),
-        *judge(stack, plan),
+        *unknown_silences(view),
+        *said,
     )
     findings = (*parsed.findings, *(one for one in found if not parsed.echoes(one)))
     if errors(findings):
         raise StackFileError(source, errors(findings))
-    return Fleet(stack=stack, plan=plan, warnings=findings)
+    return Fleet(
+        stack=stack, plan=view.plan, findings=findings, silenced=silenced, today=view.today
+    )
+
+
+def _heard(
+    stack: Stack, findings: Iterable[Finding]
+) -> tuple[tuple[Finding, ...], tuple[Silenced, ...]]:
+    """What is said, and what the stack file silences; to silence nothing is a finding too."""
+    said: list[Finding] = []
+    silenced: list[Silenced] = []
+    for finding in findings:
+        reason = stack.silence.get(finding.rule)
+        if reason is None:
+            said.append(finding)
+        else:
+            silenced.append(Silenced(finding=finding, reason=reason))
+    idle = stack.silence.keys() - {one.finding.rule for one in silenced}
+    said += [
+        Finding(
+            rule="silence",
+            path=f"silence.{rule}",
+            message="silences nothing: the rule finds nothing here",
+            remedy="remove it",
+            severity="warning",
+        )
+        for rule in stack.silence
+        if rule in idle and rule in IDENTIFIERS
+    ]
+    return tuple(said), tuple(silenced)
 
 
 def _declared_pools(data: object) -> dict[str, set[str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fleet.findings import StackFileError
 from fleet.load import load
 from fleet.plan.secrets import ExternalSecret
-from fleet.report import markdown
+from fleet.report import data, markdown
 from rehearsal.errors import Refused
 from rehearsal.stackfile import STACK_KEY, StackFile
 
@@ -21,7 +21,7 @@ def report(file: StackFile) -> str:
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError as error:
         raise Refused(str(error)) from None
-    return markdown(fleet.plan, fleet.warnings)
+    return markdown(data(fleet, stack=file.name))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

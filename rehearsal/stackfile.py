@@ -14,13 +14,10 @@ from typing import Any, Final, cast
 
 import yaml
 
+from fleet.stackfile import PROJECT, STACK_KEY, NotAStackFile, entries, parsed
 from rehearsal.errors import Refused
 
-PROJECT: Final = "gpu-runners"
-STACK_KEY: Final = f"{PROJECT}:stack"
 KEY_MATERIAL: Final = frozenset({"secretsprovider", "encryptedkey", "encryptionsalt"})
-
-Entry = tuple[yaml.Node, yaml.Node]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,13 +46,9 @@ def read(path: Path) -> StackFile:
     except (OSError, UnicodeDecodeError) as error:
         raise Refused(f"{path}: cannot be read: {_reason(error)}") from None
     try:
-        root = yaml.compose(text, Loader=_Loader)
-        if not isinstance(root, yaml.MappingNode):
-            raise Refused(f"{path}: is not a stack file; write config: and, under it, {STACK_KEY}:")
-        _refuse_twins(root, path)
-        data = cast("dict[str, Any]", yaml.load(text, Loader=_Loader))  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
-        raise Refused(f"{path}: is not YAML: {_yaml_reason(error)}") from None
+        root, data = parsed(text)
+    except NotAStackFile as error:
+        raise Refused(f"{path}: {error}") from None
     config = data.get("config")
     encrypted = _encrypted(cast("dict[str, Any]", config)) if isinstance(config, dict) else ()
     named = (f"{PROJECT}:{name}" for name in _named_secrets(data))
@@ -68,31 +61,6 @@ def read(path: Path) -> StackFile:
     )
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads what the engine reads: `yes` and dates are strings, only true and false are truth."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own class attribute
-        first: [
-            (tag, pattern)
-            for tag, pattern in resolvers
-            if tag not in {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"}
-        ]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-
-_Loader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
-    "tag:yaml.org,2002:bool", re.compile("true|True|TRUE|false|False|FALSE"), list("tTfF")
-)
-
-
-def _yaml_reason(error: yaml.YAMLError) -> str:
-    """What and where, without the line itself."""
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"line {error.problem_mark.line + 1}: {error.problem}"
-    return " ".join(str(error).split())
-
-
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or "it is not UTF-8 text"
 
@@ -101,32 +69,6 @@ def _stack_name(path: Path) -> str:
     """The engine takes letters, digits, `-`, `_` and `.`."""
     stem = path.stem.removeprefix("Pulumi.")
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.") or "stack"
-
-
-def _refuse_twins(node: yaml.Node, path: Path, seen: frozenset[int] = frozenset()) -> None:
-    """PyYAML keeps the last of two equal keys; the engine's reader refuses the file."""
-    if id(node) in seen:
-        raise Refused(f"{path}: line {node.start_mark.line + 1}: an alias contains itself")
-    seen |= {id(node)}
-    if isinstance(node, yaml.MappingNode):
-        lines: dict[str, int] = {}
-        for key, value in _entries(node):
-            name = str(key.value)
-            line = key.start_mark.line + 1
-            if name in lines:
-                raise Refused(
-                    f"{path}: key {name!r} stands twice, line {line} (first in line "
-                    f"{lines[name]}); remove one of the two"
-                )
-            lines[name] = line
-            _refuse_twins(value, path, seen)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in cast("list[yaml.Node]", node.value):
-            _refuse_twins(item, path, seen)
-
-
-def _entries(node: yaml.MappingNode) -> list[Entry]:
-    return cast("list[Entry]", node.value)
 
 
 def _named_secrets(value: object) -> Iterator[str]:
@@ -159,7 +101,7 @@ def _without_encrypted(text: str, root: yaml.MappingNode, path: Path) -> str:
         elif key.value == "config" and isinstance(value, yaml.MappingNode):
             for _, item, item_lines in _with_lines(value):
                 if isinstance(item, yaml.MappingNode) and [
-                    str(inner.value) for inner, _ in _entries(item)
+                    str(inner.value) for inner, _ in entries(item)
                 ] == ["secure"]:
                     cut.append(_whole_lines(value, item_lines, path))
     gone = {number for lines in cut for number in lines}
@@ -169,7 +111,7 @@ def _without_encrypted(text: str, root: yaml.MappingNode, path: Path) -> str:
 
 def _with_lines(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node, range]]:
     """Every entry with the lines it takes up."""
-    for key, value in _entries(node):
+    for key, value in entries(node):
         end = value.end_mark
         yield key, value, range(key.start_mark.line, end.line + (1 if end.column else 0))
 

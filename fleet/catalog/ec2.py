@@ -48,6 +48,11 @@ class InstanceType:
     source: str
 
     @property
+    def price_source(self) -> str:
+        """Where the price was read."""
+        return self.source.partition(_PRICE)[2]
+
+    @property
     def family(self) -> str:
         """The part before the dot, such as `g4dn`."""
         return self.name.partition(".")[0]
@@ -82,6 +87,11 @@ def instance_type(name: str) -> InstanceType:
         raise UnknownInstanceType(f'"{name}" is not an EC2 instance type of the catalog: {hint}')
     return known
 
+
+PRICE_REGION: Final = "us-east-1"
+"""Whose prices they are."""
+
+_PRICE: Final = "; price: "
 
 _PRICES: Final[Mapping[str, tuple[date | None, str]]] = MappingProxyType(
     {
@@ -192,7 +202,7 @@ def _from_row(row: _Row) -> InstanceType:
         network_cards=cards,
         usd_per_hour=usd,
         price_date=price_date,
-        source=f"size: see the module's sources; price: {price_source}",
+        source=f"size: see the module's sources{_PRICE}{price_source}",
     )
 
 

@@ -4,8 +4,11 @@
 (major, minor) pairs, so that 10.0 sorts after 8.9.
 
 Sources:
-- architectures, last driver branch and last CUDA:
+- architectures, first CUDA, last driver branch and last CUDA:
   https://docs.nvidia.com/datacenter/tesla/drivers/cuda-toolkit-driver-and-architecture-matrix.html
+- first driver branch: the driver of the first CUDA by the release notes of that toolkit, which is
+  the oldest that can know the architecture; a single card may want a newer one: the GPU Operator's
+  platform support page asks 575.57.08 for the RTX PRO 6000 and 570.133.20 for B200
 - `product` is the device name that NVML reports with spaces turned to dashes, which is what GPU
   feature discovery writes (NVIDIA/k8s-device-plugin docs/gpu-feature-discovery/README.md); each
   was seen as a node label in a public manifest except where `source` says otherwise. Time slicing
@@ -44,22 +47,35 @@ class GpuModel:
     """Oldest CUDA toolkit that compiles for it."""
     last_cuda_major: int | None
     """Last CUDA major that supports it; None while support goes on."""
+    first_driver_branch: int
+    """Oldest driver branch that knows the architecture, or the card where that one is newer."""
     last_driver_branch: int | None
     """Last driver branch that supports it; None while support goes on."""
     source: str
 
 
-# name, first CUDA, last CUDA major, last driver branch
-_Architecture = tuple[str, tuple[int, int], int | None, int | None]
-_PASCAL: _Architecture = ("Pascal", (8, 0), 12, 580)
-_VOLTA: _Architecture = ("Volta", (9, 0), 12, 580)
-_TURING: _Architecture = ("Turing", (10, 0), None, None)
-_AMPERE: _Architecture = ("Ampere", (11, 0), None, None)
-_ADA: _Architecture = ("Ada", (11, 8), None, None)
-_HOPPER: _Architecture = ("Hopper", (11, 8), None, None)
-_BLACKWELL: _Architecture = ("Blackwell", (12, 8), None, None)
+# name, first CUDA, last CUDA major, first and last driver branch
+_Architecture = tuple[str, tuple[int, int], int | None, int, int | None]
+_PASCAL: _Architecture = ("Pascal", (8, 0), 12, 367, 580)
+_VOLTA: _Architecture = ("Volta", (9, 0), 12, 384, 580)
+_TURING: _Architecture = ("Turing", (10, 0), None, 410, None)
+_AMPERE: _Architecture = ("Ampere", (11, 0), None, 450, None)
+_ADA: _Architecture = ("Ada", (11, 8), None, 520, None)
+_HOPPER: _Architecture = ("Hopper", (11, 8), None, 520, None)
+_BLACKWELL: _Architecture = ("Blackwell", (12, 8), None, 570, None)
+
+FIRST_CUDA_OF_MAJOR: Final[Mapping[int, tuple[int, int]]] = MappingProxyType(
+    {6: (8, 0), 7: (9, 0), 8: (11, 0), 9: (11, 8), 10: (12, 8), 12: (12, 8)}
+)
+"""Major compute capability -> oldest CUDA that makes machine code for any card of it.
+
+Machine code runs on every card of the same major with an equal or higher minor (CUDA C++
+Programming Guide, binary compatibility): an image of CUDA 11.1 runs on an L4 (8.9), though only
+11.8 compiles for it. Older images run only where they carry PTX, which the driver compiles.
+"""
 
 _Row = tuple[str, int, _Architecture, tuple[int, int], bool, str | None, str, str]
+_PRO: _Architecture = ("Blackwell", (12, 8), None, 575, None)
 _PRO_LABEL = "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition"
 
 # fmt: off
@@ -84,7 +100,7 @@ _ROWS: Final[tuple[_Row, ...]] = (
         "nvidia-h100", _OWN_VALUE),
     ("H200",        141, _HOPPER,    (9, 0), True,  "NVIDIA-H200", "nvidia-h200", _OWN_VALUE),
     ("B200",        180, _BLACKWELL, (10, 0), True, "NVIDIA-B200", "nvidia-b200", _OWN_VALUE),
-    ("RTX PRO 6000", 96, _BLACKWELL, (12, 0), True, _PRO_LABEL,
+    ("RTX PRO 6000", 96, _PRO,       (12, 0), True, _PRO_LABEL,
         "nvidia-rtx-pro-6000", "label seen with a MIG suffix only; accelerator value inferred"),
 )
 # fmt: on
@@ -92,7 +108,7 @@ _ROWS: Final[tuple[_Row, ...]] = (
 
 def _from_row(row: _Row) -> GpuModel:
     (name, memory_gb, architecture, capability, mig, product, accelerator_label, source) = row
-    (architecture_name, first_cuda, last_cuda_major, last_driver_branch) = architecture
+    (architecture_name, first_cuda, last_cuda_major, first_branch, last_branch) = architecture
     return GpuModel(
         name=name,
         memory_gb=memory_gb,
@@ -103,7 +119,8 @@ def _from_row(row: _Row) -> GpuModel:
         accelerator_label=accelerator_label,
         first_cuda=first_cuda,
         last_cuda_major=last_cuda_major,
-        last_driver_branch=last_driver_branch,
+        first_driver_branch=first_branch,
+        last_driver_branch=last_branch,
         source=source,
     )
 

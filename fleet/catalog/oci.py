@@ -25,6 +25,11 @@ Bare metal is `never` (https://docs.oracle.com/en-us/iaas/Content/Compute/Concep
 Oracle's announcement says "all VM shapes", its later list has no A10.
 """
 
+PRICE_SOURCE: Final = (
+    "Oracle's price list of 2026, day not recorded, in oracle/karpenter-provider-oci "
+    "chart/config/oci-shape-meta.json"
+)
+
 PREEMPTIBLE_PRICE_SHARE: Final = 0.5
 """Of the price on demand: https://blogs.oracle.com/cloud-infrastructure, preemptible instances."""
 
@@ -90,6 +95,13 @@ class Shape:
     """Of the price per GPU hour; None for a Flex shape, which has two."""
     preemptible: Preemptible
     source: str
+
+    @property
+    def part_numbers(self) -> tuple[str, ...]:
+        """Of Oracle's price list: one of a fixed shape, those of OCPU and memory of a Flex one."""
+        if self.flex is not None:
+            return (self.flex.ocpu_part, self.flex.memory_part)
+        return (self.part_number,) if self.part_number is not None else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

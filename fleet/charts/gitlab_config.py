@@ -90,14 +90,20 @@ class GitLabJob:
             )
 
 
-def config_toml(job: GitLabJob) -> str:
-    """The text of `config.toml`, with exactly one `[[runners]]`, as the chart demands.
+def config_data(job: GitLabJob) -> dict[str, Any]:
+    """What `config.toml` says, with exactly one runner, as the chart demands.
+
+    URL, token and name are not here: the chart's registration adds them.
+    """
+    return {"runners": [_runner(job)]}
+
+
+def config_toml(document: Mapping[str, Any]) -> str:
+    """The text of `config_data`.
 
     The chart renders this text with Helm's `tpl`, in which double braces begin and end an action.
-    Raises ValueError naming the key whose value holds them. URL, token and name are not here:
-    the chart's registration adds them.
+    Raises ValueError naming the key whose value holds them.
     """
-    document = {"runners": [_runner(job)]}
     for path, text in _strings(document, ""):
         if "{{" in text or "}}" in text:
             raise ValueError(

@@ -56,6 +56,7 @@ class GpuOperatorValues:
     toolkit: bool = field(metadata=key("toolkit", "enabled"))
     device_plugin: bool = field(metadata=key("devicePlugin", "enabled"))
     daemonset_tolerations: tuple[Toleration, ...] = field(metadata=key("daemonsets", "tolerations"))
+    driver_version: str | None = field(default=None, metadata=key("driver", "version"))
     nfd: bool = field(default=True, metadata=key("nfd", "enabled"))
     nfd_worker: NfdPlacement | None = field(default=None, metadata=key(_NFD, "worker"))
     nfd_master: NfdPlacement | None = field(default=None, metadata=key(_NFD, "master"))

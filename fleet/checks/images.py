@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.oke import is_fully_qualified
-from fleet.checks.references import lanes
-from fleet.findings import Finding
-from fleet.plan.build import Plan
-from fleet.spec.stack import Stack
+from fleet.checks.check import Problem, check
+from fleet.checks.view import View
 
 
-def unqualified_images(stack: Stack, plan: Plan) -> Iterator[Finding]:
+@check("image-registry")
+def unqualified_images(view: View) -> Iterator[Problem]:
     """Lanes whose image lacks its registry where the pool demands it."""
-    for cluster in plan.clusters:
-        strict = {pool.name for pool in cluster.pools if pool.qualified_images}
-        for path, lane in lanes(cluster.name, stack.clusters[cluster.name]):
-            pools = [name for name in lane.pools if name in strict]
-            if lane.image is None or not pools or is_fully_qualified(lane.image):
-                continue
-            yield Finding(
-                rule="images",
-                path=f"{path}.image",
+    for lane in view.lanes:
+        pool = next((pool for pool in lane.pools if pool.qualified_images), None)
+        image = lane.spec.image
+        if image is not None and pool is not None and not is_fully_qualified(image):
+            yield Problem(
+                path=f"{lane.path}.image",
                 message=(
-                    f"is {lane.image}, a name without its registry; the CRI-O of pool "
-                    f"{pools[0]} refuses it"
+                    f"is {image}, a name without its registry; the CRI-O of pool {pool.name} "
+                    "refuses it"
                 ),
-                remedy=f"write the registry too, like {_qualified(lane.image)}",
-                reads=(f"{path}.image", f"{path}.pools"),
+                remedy=f"write the registry too, like {_qualified(image)}",
+                reads=(f"{lane.path}.image", f"{lane.path}.pools"),
             )
 
 

@@ -3,35 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
 
-from fleet.checks.existing import same_cluster_twice, sharing_configs
-from fleet.checks.images import unqualified_images
-from fleet.checks.lanes import lane_needs
-from fleet.checks.names import node_group_names, release_names, scale_set_names
-from fleet.checks.oke import oke_warnings
-from fleet.checks.references import lanes
+from fleet.checks import existing, fits, images, lanes, names, oke, preference
+from fleet.checks.check import Check
+from fleet.checks.view import View
 from fleet.findings import Finding
-from fleet.plan.build import ClusterPlan, Plan
-from fleet.plan.shares import fits
-from fleet.spec.stack import Stack
+
+CHECKS: Final[tuple[Check, ...]] = (
+    names.node_group_names,
+    names.release_names,
+    names.scale_set_names,
+    preference.preference_conflicts,
+    existing.same_cluster_twice,
+    existing.sharing_configs,
+    fits.job_fits,
+    fits.starved,
+    fits.gpu_pools,
+    fits.slices,
+    lanes.gpu_models,
+    lanes.devices,
+    lanes.runtime_classes,
+    lanes.privileges,
+    lanes.managers,
+    images.unqualified_images,
+    oke.autoscaler_node,
+    oke.pool_order,
+)
+
+IDENTIFIERS: Final = tuple(dict.fromkeys(check.identifier for check in CHECKS))
 
 
-def judge(stack: Stack, plan: Plan) -> Iterator[Finding]:
-    """Every finding about a stack and its plan."""
-    yield from node_group_names(plan)
-    yield from release_names(plan)
-    yield from scale_set_names(stack)
-    yield from unqualified_images(stack, plan)
-    yield from oke_warnings(plan)
-    yield from same_cluster_twice(plan)
-    yield from sharing_configs(stack, plan)
-    for cluster in plan.clusters:
-        yield from _jobs(cluster)
-        for path, lane in lanes(cluster.name, stack.clusters[cluster.name]):
-            yield from lane_needs(path, lane, stack.clusters[cluster.name], cluster)
+def judge(view: View) -> Iterator[Finding]:
+    """Every finding about a stack, silenced or not."""
+    for check in CHECKS:
+        yield from check.findings(view)
 
 
-def _jobs(cluster: ClusterPlan) -> Iterator[Finding]:
-    pools = {pool.name: pool for pool in cluster.pools}
-    for path, job in cluster.jobs():
-        yield from fits(job, tuple(pools[name] for name in job.pools if name in pools), path)
+def unknown_silences(view: View) -> Iterator[Finding]:
+    """Rules that the stack file silences and no check has."""
+    for rule in view.stack.silence:
+        if rule not in IDENTIFIERS:
+            near = get_close_matches(rule, IDENTIFIERS, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            yield Finding(
+                rule="silence",
+                path=f"silence.{rule}",
+                message="is the identifier of no check",
+                remedy=f"{hint}write the one that the finding shows, or remove it",
+            )

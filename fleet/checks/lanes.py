@@ -1,87 +1,81 @@
-"""What a lane asks of its pools besides size: GPU model, host device, RuntimeClass, privileges."""
+"""What a lane asks of its pools besides room: GPU model, host device, RuntimeClass; managers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.findings import Finding
-from fleet.plan.build import ClusterPlan
-from fleet.plan.nodes import Pool
+from fleet.checks.check import Problem, check
+from fleet.checks.view import LaneView, View
 from fleet.spec.github import GitHubLane
 from fleet.spec.gitlab import GitLabLane
-from fleet.spec.lanes import Lane
-from fleet.spec.stack import Cluster
 
 
-def lane_needs(path: str, lane: Lane, cluster: Cluster, plan: ClusterPlan) -> Iterator[Finding]:
-    """Everything about one lane."""
-    pools = tuple(pool for pool in plan.pools if pool.name in lane.pools)
-    for pool in pools:
-        yield from _gpu_model(path, lane, pool)
-    yield from _runtime_class(
-        path, lane, pools, has_operator=cluster.gpu_stack.operator is not None
-    )
-    if isinstance(lane, GitHubLane):
-        for pool in pools:
-            yield from _device(path, lane, pool)
-        yield from _privileges(path, lane)
-    if isinstance(lane, GitLabLane):
-        yield from _managers(path, lane)
+@check("gpu-model")
+def gpu_models(view: View) -> Iterator[Problem]:
+    """Lanes that ask for a GPU model which a pool of theirs does not have."""
+    for lane in view.lanes:
+        for pool in lane.pools:
+            # A pool without any GPU is told where jobs are placed.
+            if lane.spec.gpu is not None and pool.gpu not in (None, lane.spec.gpu):
+                yield Problem(
+                    path=f"{lane.path}.gpu",
+                    message=(
+                        f"asks for {lane.spec.gpu}, but the nodes of pool {pool.name} have "
+                        f"{pool.gpu}"
+                    ),
+                    remedy=f"remove {pool.name} from the lane's pools, or correct gpu",
+                    reads=(f"{lane.path}.gpu", f"{lane.path}.pools", pool.path),
+                )
 
 
-def _gpu_model(path: str, lane: Lane, pool: Pool) -> Iterator[Finding]:
-    # A pool without any GPU is told where jobs are placed.
-    if lane.gpu is not None and pool.gpu is not None and pool.gpu != lane.gpu:
-        yield Finding(
-            rule="gpu-model",
-            path=f"{path}.gpu",
-            message=f"asks for {lane.gpu}, but the nodes of pool {pool.name} have {pool.gpu}",
-            remedy=f"remove {pool.name} from the lane's pools, or correct gpu",
-            reads=(f"{path}.gpu", f"{path}.pools", pool.path),
-        )
+@check("device")
+def devices(view: View) -> Iterator[Problem]:
+    """Lanes that ask for a device of the host which a pool of theirs does not offer."""
+    for lane in view.lanes:
+        device = lane.job.device
+        for pool in lane.pools:
+            if device is not None and device not in pool.devices:
+                yield Problem(
+                    path=f"{lane.path}.device",
+                    message=f"asks for {device}, which pool {pool.name} does not offer",
+                    remedy=(
+                        f"add devices: {{{device}: 4}} to that pool if its nodes have "
+                        f"/dev/{device}, or use another pool"
+                    ),
+                    reads=(f"{lane.path}.device", f"{lane.path}.pools", f"{pool.path}.devices"),
+                )
 
 
-def _device(path: str, lane: GitHubLane, pool: Pool) -> Iterator[Finding]:
-    if lane.device is not None and lane.device not in pool.devices:
-        yield Finding(
-            rule="device",
-            path=f"{path}.device",
-            message=f"asks for {lane.device}, which pool {pool.name} does not offer",
-            remedy=(
-                f"add devices: {{{lane.device}: 4}} to that pool if its nodes have "
-                f"/dev/{lane.device}, or use another pool"
-            ),
-            reads=(f"{path}.device", f"{path}.pools", f"{pool.path}.devices"),
-        )
+@check("runtime-class")
+def runtime_classes(view: View) -> Iterator[Problem]:
+    """Lanes whose jobs need a RuntimeClass that is not there, or two at once."""
+    for lane in view.lanes:
+        operator = view.spec_of(lane.cluster).gpu_stack.operator
+        yield from _runtime_class(lane, has_operator=operator is not None)
 
 
-def _runtime_class(
-    path: str, lane: Lane, pools: tuple[Pool, ...], *, has_operator: bool
-) -> Iterator[Finding]:
+def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Problem]:
+    path, pools, wanted = lane.path, lane.pools, lane.spec.runtime_class
     reads = (
         *(f"{path}.runtime_class", f"{path}.pools", f"{path}.gpus"),
         *(f"{pool.path}.runtime_class" for pool in pools),
     )
-    if lane.runtime_class is not None:
+    if wanted is not None:
         # The operator makes nvidia, nvidia-cdi and nvidia-legacy.
-        made = has_operator and lane.runtime_class.startswith("nvidia")
+        made = has_operator and wanted.startswith("nvidia")
         for pool in pools:
-            if not made and pool.runtime_class != lane.runtime_class:
-                yield Finding(
-                    rule="runtime-class",
+            if not made and pool.runtime_class != wanted:
+                yield Problem(
                     path=f"{path}.runtime_class",
-                    message=(
-                        f"is {lane.runtime_class}, which nothing says that pool {pool.name} has"
-                    ),
+                    message=f"is {wanted}, which nothing says that pool {pool.name} has",
                     remedy=(
-                        f"add runtime_class: {lane.runtime_class} to a pool of an existing cluster "
-                        "that has it; on other nodes remove it: nvidia is their default"
+                        f"add runtime_class: {wanted} to a pool of an existing cluster that has "
+                        "it; on other nodes remove it: nvidia is their default"
                     ),
                     reads=reads,
                 )
-    elif lane.gpus and len({pool.runtime_class for pool in pools}) > 1:
-        yield Finding(
-            rule="runtime-class",
+    elif lane.job.gpus and len({pool.runtime_class for pool in pools}) > 1:
+        yield Problem(
             path=f"{path}.pools",
             message="names pools of different runtime_class; a job has one",
             remedy="make one lane for each",
@@ -89,36 +83,57 @@ def _runtime_class(
         )
 
 
-def _privileges(path: str, lane: GitHubLane) -> Iterator[Finding]:
+@check("privileged", "warning", strict=True)
+def privileges(view: View) -> Iterator[Problem]:
+    """Jobs that are privileged or root, and so can leave their lane."""
+    for lane in view.lanes:
+        if isinstance(lane.spec, GitHubLane):
+            yield from _github_privileges(lane.path, lane.spec)
+        elif isinstance(lane.spec, GitLabLane) and lane.spec.privileged:
+            yield Problem(
+                path=f"{lane.path}.privileged",
+                message="jobs run privileged: they see every GPU of the node, and can take it over",
+                remedy="remove it: CUDA needs no privileges; build images without a Docker daemon",
+            )
+
+
+def _github_privileges(path: str, lane: GitHubLane) -> Iterator[Problem]:
     if lane.device_access == "privileged":
-        yield Finding(
-            rule="privileged",
+        yield Problem(
             path=f"{path}.device_access",
             message="jobs run privileged: they see every device of the node, and can take it over",
             remedy="use device_access: plugin unless a job needs more than its device",
-            severity="warning",
         )
     if lane.run_as_root:
-        yield Finding(
-            rule="privileged",
+        yield Problem(
             path=f"{path}.run_as_root",
             message="jobs run as root in their container",
             remedy="where it is for a device only, name the device's group in supplemental_groups",
-            severity="warning",
         )
-
-
-def _managers(path: str, lane: GitLabLane) -> Iterator[Finding]:
-    if lane.hpa is not None and lane.hpa.max_replicas > 1:
-        most = lane.hpa.max_replicas * lane.concurrent
-        yield Finding(
-            rule="hpa",
-            path=f"{path}.hpa",
+    if lane.container_mode == "dind":
+        yield Problem(
+            path=f"{path}.container_mode",
             message=(
-                f"up to {lane.hpa.max_replicas} managers run {lane.concurrent} jobs each, "
-                f"{most} at once; they follow their own CPU, not the queue"
+                "is dind: the Docker daemon beside each job is privileged, and whoever drives it "
+                "has the node"
             ),
-            remedy="where one manager is enough, raise concurrent instead",
-            severity="warning",
-            reads=(f"{path}.hpa", f"{path}.concurrent"),
+            remedy="use kubernetes-novolume for jobs with a container, or a lane of its own pool",
         )
+
+
+@check("hpa", "warning")
+def managers(view: View) -> Iterator[Problem]:
+    """Several runner managers of one lane, which multiply its jobs."""
+    for lane in view.lanes:
+        spec = lane.spec
+        if isinstance(spec, GitLabLane) and spec.hpa is not None and spec.hpa.max_replicas > 1:
+            most = spec.hpa.max_replicas * spec.concurrent
+            yield Problem(
+                path=f"{lane.path}.hpa",
+                message=(
+                    f"up to {spec.hpa.max_replicas} managers run {spec.concurrent} jobs each, "
+                    f"{most} at once; they follow their own CPU, not the queue"
+                ),
+                remedy="where one manager is enough, raise concurrent instead",
+                reads=(f"{lane.path}.hpa", f"{lane.path}.concurrent"),
+            )

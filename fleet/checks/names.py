@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.limits import EKS_NODE_GROUP, HELM_RELEASE
-from fleet.findings import Finding
-from fleet.plan.build import Plan
+from fleet.checks.check import Problem, check
+from fleet.checks.view import View
 from fleet.plan.eks import EksPlan
-from fleet.spec.stack import Stack
 
 _AUTONAME = len("-0123456")
 """What the AWS provider adds to the logical name of a node group."""
 
 
-def node_group_names(plan: Plan) -> Iterator[Finding]:
+@check("node-group-name")
+def node_group_names(view: View) -> Iterator[Problem]:
     """EKS' limit on node group names, the provider's suffix included; and no name twice.
 
     A name begins with its cluster's, so that pools of two clusters can meet: a and b-c, a-b and c.
     """
     seen: dict[str, str] = {}
-    for cluster in plan.clusters:
+    for cluster in view.plan.clusters:
         if not isinstance(cluster.platform, EksPlan):
             continue
         for pool in cluster.platform.pools:
             if pool.logical_name in seen:
-                yield Finding(
-                    rule="names",
+                yield Problem(
                     path=pool.path,
                     message=(
                         f"the node group would be called {pool.logical_name}, as that of "
@@ -38,8 +37,7 @@ def node_group_names(plan: Plan) -> Iterator[Finding]:
             seen[pool.logical_name] = pool.path
             length = len(pool.logical_name) + _AUTONAME
             if length > EKS_NODE_GROUP.max_length:
-                yield Finding(
-                    rule="names",
+                yield Problem(
                     path=pool.path,
                     message=(
                         f"the node group's name would have {length} characters "
@@ -51,15 +49,15 @@ def node_group_names(plan: Plan) -> Iterator[Finding]:
                 )
 
 
-def release_names(plan: Plan) -> Iterator[Finding]:
+@check("release-name")
+def release_names(view: View) -> Iterator[Problem]:
     """Helm's limit on release names."""
-    for cluster in plan.clusters:
+    for cluster in view.plan.clusters:
         lanes = [*(cluster.github.lanes if cluster.github else ())]
         for lane in [*lanes, *(cluster.gitlab.lanes if cluster.gitlab else ())]:
             length = len(lane.release.name)
             if length > HELM_RELEASE.max_length:
-                yield Finding(
-                    rule="names",
+                yield Problem(
                     path=lane.path,
                     message=f"the release's name {lane.release.name} has {length} characters",
                     remedy=f"shorten the lane's name; Helm allows {HELM_RELEASE.max_length}",
@@ -67,18 +65,18 @@ def release_names(plan: Plan) -> Iterator[Finding]:
                 )
 
 
-def scale_set_names(stack: Stack) -> Iterator[Finding]:
+@check("scale-set-name")
+def scale_set_names(view: View) -> Iterator[Problem]:
     """GitHub knows a scale set by its name within a runner group, whichever cluster it is on."""
     seen: dict[tuple[str, str, str], str] = {}
-    for cluster_name, cluster in stack.clusters.items():
+    for cluster_name, cluster in view.stack.clusters.items():
         if cluster.github is None:
             continue
         for name, lane in cluster.github.lanes.items():
             path = f"clusters.{cluster_name}.github.lanes.{name}"
             key = (cluster.github.url.rstrip("/"), lane.group or "default", name)
             if key in seen:
-                yield Finding(
-                    rule="names",
+                yield Problem(
                     path=path,
                     message=f"has the name, group and owner of {seen[key]}; GitHub refuses it",
                     remedy="rename the lane or put it into another runner group",

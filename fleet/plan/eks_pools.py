@@ -17,7 +17,7 @@ from fleet.catalog.daemonsets import (
 from fleet.catalog.ec2 import InstanceType, instance_type
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.gpus import GPU_MODELS
-from fleet.catalog.kubelet import eks_allocatable
+from fleet.catalog.kubelet import eks_allocatable, eks_pod_limit
 from fleet.plan import words
 from fleet.plan.nodes import Node, Pool, asked_by, smallest
 from fleet.plan.ownership import Ownership, gpu_daemonsets
@@ -98,6 +98,8 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
         taints=tuple(taints),
         sharing=sharing,
         time_slices=pool.sharing.slices if pool.sharing else 1,
+        driver=KUBERNETES_VERSIONS[eks.version].nvidia_driver if gpu else None,
+        paused=pool.paused,
         autoscaling_tags=_autoscaling_tags(
             cluster=cluster,
             labels=labels,
@@ -115,6 +117,7 @@ def _raid0(kind: InstanceType, pool: spec.EksPool) -> bool:
 
 def _node(kind: InstanceType, pool: spec.EksPool, owners: Ownership) -> Node:
     slices = pool.sharing.slices if pool.sharing else 1
+    daemonsets = _daemonsets(gpu=kind.gpu is not None, efa=pool.efa, owners=owners)
     return Node(
         kind=kind.name,
         gpu=kind.gpu,
@@ -123,11 +126,12 @@ def _node(kind: InstanceType, pool: spec.EksPool, owners: Ownership) -> Node:
         allocatable=eks_allocatable(
             kind, root_disk_gib=pool.disk_gib, instance_store_raid0=_raid0(kind, pool)
         ),
-        daemonsets=asked_by(_daemonsets(gpu=kind.gpu is not None, efa=pool.efa, owners=owners)),
+        daemonsets=asked_by(daemonsets),
         reserve=Resources(
             cpu_m=pool.reserve.cpu, memory_mib=pool.reserve.memory, disk_mib=pool.reserve.disk
         ),
         usd_per_hour=kind.usd_per_hour,
+        pods=eks_pod_limit(kind) - len(daemonsets),
     )
 
 

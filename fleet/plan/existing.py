@@ -22,6 +22,8 @@ class ExistingPlan:
     context: str
     kubeconfig: str | None
     """Path; None for the ambient one."""
+    version: str | None
+    """Kubernetes minor version, as the stack file says."""
     pools: tuple[Pool, ...]
     drivers: dict[str, str]
     """NVIDIA driver by pool, as the stack file says."""
@@ -33,6 +35,7 @@ def existing_plan(name: str, existing: Existing, owners: Ownership) -> ExistingP
         name=name,
         context=existing.context,
         kubeconfig=existing.kubeconfig,
+        version=existing.version,
         pools=tuple(_pool(name, pool, one, owners) for pool, one in existing.pools.items()),
         drivers={
             pool: one.driver for pool, one in existing.pools.items() if one.driver is not None
@@ -60,6 +63,7 @@ def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Poo
         # What else runs on the nodes is taken off by whoever states their facts.
         reserve=Resources(cpu_m=0, memory_mib=0, disk_mib=0),
         usd_per_hour=None,
+        pods=pool.max_pods,
     )
     return Pool(
         cluster=cluster,
@@ -77,6 +81,7 @@ def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Poo
         capacity="existing",
         sharing=words.slices(slices) if pool.gpu is not None else None,
         time_slices=slices,
+        driver=pool.driver or owners.driver_version if pool.gpu is not None else None,
         mig_instances=instances,
         devices={**pool.devices},
         qualified_images=pool.container_runtime == "crio",

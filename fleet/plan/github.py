@@ -27,7 +27,7 @@ from fleet.plan.releases import Release, release
 from fleet.plan.secrets import GITHUB_APP_KEYS, ExternalSecret
 from fleet.plan.shares import NOTHING, Job, job, runtime_class
 from fleet.plan.words import Namespaces
-from fleet.spec.github import GitHub, GitHubApp, GitHubLane
+from fleet.spec.github import ContainerMode, GitHub, GitHubApp, GitHubLane
 from fleet.spec.stack import Charts
 from fleet.units import Resources
 
@@ -79,6 +79,11 @@ class GitHubLanePlan:
     """Account of the jobs, where they may deploy into the cluster."""
     runs_on: tuple[str, ...]
     """What a workflow may write, the lane's own name first."""
+    container_mode: ContainerMode
+    least_jobs: int
+    """Runners that always wait, each on a node."""
+    most_jobs: int
+    """Jobs at once; none while the lane is paused."""
 
 
 def arc_controller_plan(github: GitHub, system: Placement, charts: Charts) -> ArcControllerPlan:
@@ -166,6 +171,9 @@ def github_lane_plan(
         hook_template=hook,
         access=access,
         runs_on=labels,
+        container_mode=lane.container_mode,
+        least_jobs=0 if lane.paused else lane.min_runners,
+        most_jobs=0 if lane.paused else lane.max_runners,
         release=release(
             "gha-runner-scale-set",
             charts,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from fleet.catalog.images import CUDA_BASE
-from fleet.charts.gitlab_config import GitLabJob, config_toml
+from fleet.charts.gitlab_config import GitLabJob, config_data, config_toml
 from fleet.charts.gitlab_runner import GitLabRunnerValues, ManagerAutoscaler
 from fleet.charts.pods import Size, resources
 from fleet.plan.access import JobAccess, job_access
@@ -64,6 +64,12 @@ class GitLabLanePlan:
     tags: tuple[str, ...]
     access: JobAccess | None
     """Account of the jobs, where they may deploy into the cluster."""
+    most_jobs: int
+    """Jobs at once, of all managers; none while the lane is paused."""
+    services: int
+    """Service containers of a job that there is room for."""
+    config: dict[str, Any] = field(repr=False)
+    """What the release's config.toml says."""
 
 
 def gitlab_lane_plan(
@@ -84,6 +90,8 @@ def gitlab_lane_plan(
     sized = job(lane, pools, sides, max_cpu_m=lane.max_cpu, max_memory_mib=lane.max_memory)
     tags = _tags(name, lane, pools)
     access = job_access(lane.kubernetes_access, f"gitlab-{name}-jobs", Namespaces.gitlab)
+    config = _config(lane, sized, pools, access)
+    managers = lane.hpa.max_replicas if lane.hpa is not None else 1
     release_name = f"gitlab-{name}"
     secret_name = lane.existing_secret or f"{name}-runner-token"
     return GitLabLanePlan(
@@ -92,6 +100,9 @@ def gitlab_lane_plan(
         job=sized,
         tags=tags,
         access=access,
+        most_jobs=0 if lane.paused else lane.concurrent * managers,
+        services=lane.services,
+        config=config,
         runner=_runner(cluster, name, lane, tags),
         token_secret=lane.token.secret if lane.token is not None else None,
         secret_name=secret_name,
@@ -109,7 +120,7 @@ def gitlab_lane_plan(
                 gitlab_url=gitlab.url,
                 concurrent=lane.concurrent,
                 secret=secret_name,
-                config=_config(lane, sized, pools, access),
+                config=config_toml(config),
                 service_account=release_name,
                 fullname_override=release_name,
                 replicas=0 if lane.paused else 1,
@@ -141,11 +152,13 @@ def _tags(name: str, lane: GitLabLane, pools: tuple[Pool, ...]) -> tuple[str, ..
     return tuple(dict.fromkeys(tags))
 
 
-def _config(lane: GitLabLane, sized: Job, pools: tuple[Pool, ...], access: JobAccess | None) -> str:
+def _config(
+    lane: GitLabLane, sized: Job, pools: tuple[Pool, ...], access: JobAccess | None
+) -> dict[str, Any]:
     nvidia = {"NVIDIA_DRIVER_CAPABILITIES": ",".join(lane.driver_capabilities)}
     environment = {**(nvidia if sized.gpus else {}), **lane.env}
     most = sized.most
-    return config_toml(
+    return config_data(
         GitLabJob(
             namespace=Namespaces.gitlab,
             image=lane.image or (CUDA_BASE.reference if sized.gpus else _UBUNTU),

@@ -126,6 +126,7 @@ def _operator(
         timeout_s=GPU_STACK_TIMEOUT_S,
         values=GpuOperatorValues(
             driver=owners.driver,
+            driver_version=spec.driver_version,
             toolkit=owners.toolkit,
             device_plugin=advertises,
             device_plugin_config=_CONFIG_MAP if advertises else None,

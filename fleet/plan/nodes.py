@@ -35,6 +35,8 @@ class Node:
     """What the pool keeps for the user's own DaemonSets."""
     usd_per_hour: float | None
     """On demand; None where the nodes are somebody else's."""
+    pods: int
+    """Pods that jobs may start, DaemonSets taken off."""
 
     @property
     def free(self) -> Resources:
@@ -70,6 +72,9 @@ class Pool:
     """Whether the container runtime refuses image names without a registry."""
     mig_instances: int = 1
     """Instances into which each card is partitioned."""
+    driver: str | None = None
+    """NVIDIA driver of the nodes, or the least that they have; None where nobody says it."""
+    paused: bool = False
     runtime_class: str | None = None
     """RuntimeClass that containers need to see a GPU; None where the runtime's default does."""
 

@@ -19,6 +19,7 @@ from fleet.catalog.kubelet_oke import oke_allocatable, oke_pod_limit
 from fleet.catalog.oci import SHAPES, BadShapeSize, Ocpus, SizedShape, sized
 from fleet.catalog.oke import (
     DISABLE_GPU_PLUGIN_LABEL,
+    GPU_IMAGE_DRIVER,
     GPU_TAINT_KEY,
     GPU_TAINT_VALUE,
     PREEMPTIBLE_KEY,
@@ -97,6 +98,8 @@ def oke_pool(cluster: str, oke: Oke, owners: Ownership, name: str) -> OkePool:
         capacity="preemptible" if pool.preemptible else "on demand",
         sharing=sharing,
         time_slices=slices,
+        driver=(pool.driver or GPU_IMAGE_DRIVER) if gpu else None,
+        paused=pool.paused,
         qualified_images=True,
         shape=pool.shape,
         ocpus=machine.ocpus.count if kind.flex else None,
@@ -124,17 +127,19 @@ def _machine(pool: spec.OkePool) -> SizedShape:
 
 def _node(machine: SizedShape, pool: spec.OkePool, owners: Ownership, slices: int) -> Node:
     kind = machine.shape
+    daemonsets = _daemonsets(gpu=kind.gpu is not None, owners=owners)
     return Node(
         kind=kind.name,
         gpu=kind.gpu,
         gpus=kind.gpus,
         advertised=kind.gpus * slices,
         allocatable=oke_allocatable(machine, pool.boot_gb, grown=True),
-        daemonsets=asked_by(_daemonsets(gpu=kind.gpu is not None, owners=owners)),
+        daemonsets=asked_by(daemonsets),
         reserve=Resources(
             cpu_m=pool.reserve.cpu, memory_mib=pool.reserve.memory, disk_mib=pool.reserve.disk
         ),
         usd_per_hour=machine.usd_per_hour,
+        pods=oke_pod_limit(machine, CNI_TYPE) - len(daemonsets),
     )
 
 

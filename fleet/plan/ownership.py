@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.catalog.charts import GPU_OPERATOR_DRIVER
 from fleet.catalog.daemonsets import (
     DEVICE_PLUGIN_DAEMONSETS,
     GPU_OPERATOR_DAEMONSETS,
@@ -24,6 +25,8 @@ class Ownership:
     """Whether the GPU Operator is installed."""
     driver: bool
     """Whether the operator installs the driver; else the node's image has it."""
+    driver_version: str | None
+    """Driver that the operator installs; None where it installs none."""
     toolkit: bool
     """Whether the operator installs the container toolkit; else the node's image has it."""
 
@@ -31,10 +34,16 @@ class Ownership:
 def ownership(cluster: Cluster) -> Ownership:
     """Derive the owners of a cluster; the platform decides where the file says nothing."""
     stack = cluster.gpu_stack
+    installs = stack.operator is not None and stack.operator.driver
     return Ownership(
         advertiser=stack.advertiser or cluster.default_advertiser,
         operator=stack.operator is not None,
-        driver=stack.operator is not None and stack.operator.driver,
+        driver=installs,
+        driver_version=(
+            stack.operator.driver_version or GPU_OPERATOR_DRIVER
+            if stack.operator is not None and installs
+            else None
+        ),
         toolkit=stack.operator is not None and stack.operator.toolkit,
     )
 

@@ -8,15 +8,11 @@ full of its jobs strands nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from fleet.findings import Finding
-from fleet.plan import words
-from fleet.plan.nodes import Node, Pool, smallest
+from fleet.plan.nodes import Pool, smallest
 from fleet.spec.lanes import Lane
-from fleet.units import Resources, format_cpu, format_memory
+from fleet.units import Resources
 
 IMAGES_MIB = 40 * 1024
 """Kept out of the shares of disk: the images of a CUDA job lie on the same disk as its scratch
@@ -97,9 +93,11 @@ def runtime_class(lane: Lane, pools: tuple[Pool, ...]) -> str | None:
 
 
 def fair_share(pools: tuple[Pool, ...], gpus: int, sides: Resources) -> Resources:
-    """The fair share of the smallest GPU node among the pools; zero where nothing is left.
+    """The fair share of the smallest GPU node among the pools.
 
-    Of a node with fewer GPUs it is the whole: `fits` then says only that the GPUs are too many.
+    Where nothing is left it is one step of CPU and memory, so that the scheduler and
+    `fleet.checks.fits` refuse the job alike, and no disk. Of a node with fewer GPUs it is the
+    whole: the check then says only that the GPUs are too many.
     """
     shares = [
         Resources(
@@ -115,143 +113,11 @@ def fair_share(pools: tuple[Pool, ...], gpus: int, sides: Resources) -> Resource
         return NOTHING
     least = smallest(shares)
     return Resources(
-        cpu_m=_down(least.cpu_m - sides.cpu_m, _CPU_STEP_M),
-        memory_mib=_down(least.memory_mib - sides.memory_mib, _MIB_STEP),
+        cpu_m=max(_CPU_STEP_M, _down(least.cpu_m - sides.cpu_m, _CPU_STEP_M)),
+        memory_mib=max(_MIB_STEP, _down(least.memory_mib - sides.memory_mib, _MIB_STEP)),
         disk_mib=_down(least.disk_mib - sides.disk_mib, _DISK_STEP_MIB),
     )
 
 
 def _down(amount: int, step: int) -> int:
     return max(0, amount // step * step)
-
-
-def fits(job: Job, pools: tuple[Pool, ...], path: str) -> Iterator[Finding]:
-    """Find what keeps the job off an empty node of its pools, resource by resource."""
-    for pool in pools:
-        yield from _suits(job, pool, path)
-    nodes = [
-        (pool, node) for pool in pools for node in pool.nodes if node.advertised or not job.gpus
-    ]
-    used_up = [
-        resource
-        for resource, amount in (
-            ("cpu", job.request.cpu_m),
-            ("memory", job.request.memory_mib),
-            ("disk", job.request.disk_mib),
-        )
-        if job.gpus and not amount
-    ]
-    if nodes and used_up:
-        yield Finding(
-            rule="fits",
-            path=path,
-            message=(
-                f"no {' and no '.join(used_up)} of a node of its pools ({', '.join(job.pools)}) is "
-                "left for the job, beside DaemonSets, reserve, images and side containers"
-            ),
-            remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
-            reads=tuple(place for pool in pools for place in _reads(path, pool, *_AMOUNTS)),
-        )
-        return
-    for pool, node in nodes:
-        yield from _fits_node(job, node, pool, path)
-
-
-_AMOUNTS = ("cpu", "memory", "disk")
-
-
-def _reads(path: str, pool: Pool, *keys: str) -> tuple[str, ...]:
-    """Places that decide whether a job fits a pool, as far as those keys of the lane go."""
-    of_lane = ("pools", "gpus", "container_mode", "services", *keys)
-    of_disk = ("disk_gib", "boot_volume_gb", "instance_store") if "disk" in keys else ()
-    of_pool = (
-        *("instance_types", "shape", "ocpus", "memory_gb"),
-        *("cpu", "memory", "disk", "gpu", "gpus"),
-        *("sharing", "reserve"),
-        *of_disk,
-    )
-    return (
-        *(f"{path}.{field}" for field in of_lane),
-        *(f"{pool.path}.{field}" for field in of_pool),
-    )
-
-
-_Amount: TypeAlias = "tuple[str, str, int, int, int, Callable[[int], str]]"
-
-
-def _fits_node(job: Job, node: Node, pool: Pool, path: str) -> Iterator[Finding]:
-    request, sides, free = job.request, job.sides, node.free
-    for key, resource, asked, beside, available, text in (
-        *_maxima(job, free),
-        ("gpus", words.GPU_RESOURCE, job.gpus, 0, node.advertised, str),
-        ("cpu", "cpu", request.cpu_m, sides.cpu_m, free.cpu_m, format_cpu),
-        ("memory", "memory", request.memory_mib, sides.memory_mib, free.memory_mib, format_memory),
-        ("disk", "disk", request.disk_mib, sides.disk_mib, free.disk_mib, format_memory),
-    ):
-        if asked + beside > available:
-            more = f" and {text(beside)} for its side containers" if beside else ""
-            yield Finding(
-                rule="fits",
-                path=f"{path}.{key}",
-                message=(
-                    f"a job asks for {text(asked)} {resource}{more}; an empty node of pool "
-                    f"{pool.name} ({node.kind}) has {text(max(0, available))} available"
-                ),
-                remedy=(
-                    f"lower {key} or use larger nodes"
-                    if key in ("gpus", "max_cpu", "max_memory")
-                    else f"lower {key}, leave it out for the fair share, or use larger nodes"
-                ),
-                reads=_reads(path, pool, key),
-            )
-
-
-def _maxima(job: Job, free: Resources) -> Iterator[_Amount]:
-    """What a job may raise itself to, where that is more than what it asks for."""
-    request, sides, most = job.request, job.sides, job.most
-    if most.cpu_m > request.cpu_m:
-        yield "max_cpu", "cpu", most.cpu_m, sides.cpu_m, free.cpu_m, format_cpu
-    if most.memory_mib > request.memory_mib:
-        beside = sides.memory_mib
-        yield "max_memory", "memory", most.memory_mib, beside, free.memory_mib, format_memory
-
-
-def _suits(job: Job, pool: Pool, path: str) -> Iterator[Finding]:
-    reads = _reads(path, pool)
-    if job.gpus and pool.gpu is None:
-        yield Finding(
-            rule="places",
-            path=f"{path}.pools",
-            message=f"the lane's jobs ask for GPUs, pool {pool.name} has none",
-            remedy=f"remove {pool.name} from the lane's pools",
-            reads=reads,
-        )
-    if not (job.gpus or job.device) and pool.gpu is not None:
-        yield Finding(
-            rule="places",
-            path=f"{path}.pools",
-            message=f"the lane's jobs ask for no GPU, pool {pool.name} is kept for jobs that do",
-            remedy="add gpus: 1 to the lane, or use a CPU pool",
-            reads=reads,
-        )
-    if job.gpus > 1 and pool.mig_instances > 1:
-        yield Finding(
-            rule="sharing",
-            path=f"{path}.gpus",
-            message=(
-                f"asks for {job.gpus} MIG instances of pool {pool.name}; a process uses one of them"
-            ),
-            remedy="set gpus: 1, or use a pool of larger instances",
-            reads=reads,
-        )
-    if job.gpus > 1 and pool.time_slices > 1:
-        yield Finding(
-            rule="sharing",
-            path=f"{path}.gpus",
-            message=(
-                f"asks for {job.gpus} slices of pool {pool.name}, which shares its GPUs by time "
-                "slicing; several slices give no more of a GPU than one"
-            ),
-            remedy="set gpus: 1, or use a pool without sharing",
-            reads=reads,
-        )

@@ -159,6 +159,11 @@ _ZONE = r"[a-z]{2}(-[a-z]+)+-\d[a-z]"
 Zone = Annotated[
     str, AfterValidator(_zone), WithJsonSchema({"type": "string", "pattern": f"^{_ZONE}$"})
 ]
+Driver = Annotated[str, Field(pattern=r"^\d{3}(\.\d+){0,2}$")]
+"""Version of NVIDIA's driver, or its branch alone."""
+
+CudaVersion = Annotated[str, Field(pattern=r"^\d{1,2}\.\d$")]
+
 VpcCidr = Annotated[str, AfterValidator(_private_cidr)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
 

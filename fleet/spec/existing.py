@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fleet.catalog.mig import MIG_INSTANCES
-from fleet.spec.base import Cpu, Memory, Model, Name, ObjectName, Rule
+from fleet.spec.base import Cpu, Driver, Memory, Model, Name, ObjectName, Rule
 from fleet.spec.hardware import Device, GpuModelName
 from fleet.spec.pools import LabelValue, NodeLabelKey, Sharing
 
@@ -41,6 +41,9 @@ class ExistingPool(Model):
         examples=["100Gi"],
     )
     count: int = Field(ge=1, description="nodes of this kind", examples=[1])
+    max_pods: int = Field(
+        default=110, ge=1, description="Allocatable pods of a node, less those that run there"
+    )
     labels: dict[NodeLabelKey, LabelValue] = Field(
         min_length=1,
         description="labels that these nodes have and no other node has",
@@ -50,9 +53,8 @@ class ExistingPool(Model):
         default=None, description="GPU model of the nodes", examples=["A100-40GB"]
     )
     gpus: int | None = Field(default=None, ge=1, description="cards of a node", examples=[1])
-    driver: str | None = Field(
+    driver: Driver | None = Field(
         default=None,
-        pattern=r"^\d{3}(\.\d+){0,2}$",
         description='NVIDIA driver of the nodes, quoted: "580.95"',
         examples=["580.95"],
     )
@@ -113,6 +115,12 @@ class Existing(Model):
         pattern=r"^[^\s{}]+$",
         description="path of the kubeconfig; default: KUBECONFIG, then ~/.kube/config",
         examples=["kubeconfigs/honey.yaml"],
+    )
+    version: str | None = Field(
+        default=None,
+        pattern=r"^1\.\d\d$",
+        description='Kubernetes minor version of the cluster, quoted: "1.35"',
+        examples=["1.35"],
     )
     pools: dict[Name, ExistingPool] = Field(min_length=1, description="kinds of nodes by name")
 

@@ -11,6 +11,8 @@ from fleet.spec.base import LaneName, Model, ObjectName, Rule, Secret, exactly_o
 from fleet.spec.hardware import Device
 from fleet.spec.lanes import Lane
 
+ContainerMode = Literal["none", "kubernetes-novolume", "kubernetes", "dind"]
+
 
 class GitHubLane(Lane):
     """One ARC runner scale set: `runs-on: <lane>`."""
@@ -23,7 +25,7 @@ class GitHubLane(Lane):
     labels: tuple[Annotated[str, Field(min_length=1, max_length=255)], ...] = Field(
         default=(), description="further labels for runs-on"
     )
-    container_mode: Literal["none", "kubernetes-novolume", "kubernetes", "dind"] = Field(
+    container_mode: ContainerMode = Field(
         default="none",
         description=(
             "none: the job runs in the runner's pod. kubernetes-novolume: a small runner on a CPU "

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from fleet.spec.base import Model, Rule
+from fleet.spec.base import Driver, Model, Rule
 
 Advertiser = Literal["device_plugin", "operator", "provider"]
 
@@ -21,10 +21,31 @@ class GpuOperator(Model):
     driver: bool = Field(
         default=False, description="let the operator install the driver; else the image has it"
     )
+    driver_version: Driver | None = Field(
+        default=None, description='driver that the operator installs: "580.173.02"'
+    )
     toolkit: bool = Field(
         default=False,
         description="let the operator install the container toolkit; else the image has it",
     )
+
+    def rules(self) -> Iterator[Rule]:
+        """A driver's version belongs to a driver, and is one that NVIDIA has an image for."""
+        if self.driver_version is None:
+            return
+        if not self.driver:
+            yield Rule(
+                "driver_version",
+                "is set, but the operator installs no driver",
+                "add driver: true, or remove driver_version",
+                ("driver",),
+            )
+        if self.driver_version.count(".") < 1:
+            yield Rule(
+                "driver_version",
+                "is a branch, not a version",
+                'write it in full, like "580.173.02"',
+            )
 
 
 class GpuStack(Model):

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fleet.spec.access import KubernetesAccess
-from fleet.spec.base import Cpu, Memory, Model, Name, ObjectName, Rule
+from fleet.spec.base import Cpu, CudaVersion, Memory, Model, Name, ObjectName, Rule
 from fleet.spec.hardware import GpuModelName
 
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
@@ -39,6 +39,11 @@ class Lane(Model):
     image: Annotated[str, Field(pattern=r"^[^\s{}]+$")] | None = Field(
         default=None, description="container image, with its registry"
     )
+    cuda: CudaVersion | None = Field(
+        default=None,
+        description='CUDA version of the jobs, quoted: "12.9"; default: what the image\'s tag says',
+        examples=["12.9"],
+    )
     runtime_class: ObjectName | None = Field(
         default=None, description="RuntimeClass of a job; default: the pool's, where it has one"
     )
@@ -59,6 +64,8 @@ class Lane(Model):
             )
         if self.gpu is not None and self.gpus == 0:
             yield Rule("gpu", "is set, but a job asks for no GPU", "add gpus: 1", ("gpus",))
+        if self.cuda is not None and self.gpus == 0:
+            yield Rule("cuda", "is set, but a job asks for no GPU", "add gpus: 1", ("gpus",))
         if (
             self.memory is not None
             and self.memory_limit is not None

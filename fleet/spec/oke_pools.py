@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from fleet.catalog.limits import OKE_MAX_BOOT_VOLUME_GB, OKE_MIN_BOOT_VOLUME_GB
 from fleet.catalog.oci import SHAPES, BadShapeSize, Ocpus, UnknownShape, shape, sized
-from fleet.spec.base import Model, Rule
+from fleet.spec.base import Driver, Model, Rule
 from fleet.spec.pools import LabelKey, LabelValue, Reserve, Sharing, bounds_rules, mig_rules
 
 GPU_BOOT_VOLUME_GB = 400
@@ -65,6 +65,9 @@ class OkePool(Model):
         description="OKE node image; default: the newest of the version, which moves with time",
         examples=["ocid1.image.oc1.iad.aaaaexample"],
     )
+    driver: Driver | None = Field(
+        default=None, description='NVIDIA driver of the image that image_id names: "580.95.05"'
+    )
     boot_volume_gb: int | None = Field(
         default=None,
         ge=OKE_MIN_BOOT_VOLUME_GB,
@@ -110,6 +113,13 @@ class OkePool(Model):
                 f"is under {GPU_BOOT_VOLUME_GB} on a GPU pool; CUDA images fill it",
                 f"use {GPU_BOOT_VOLUME_GB} or more",
                 ("shape",),
+            )
+        if self.driver is not None and (self.image_id is None or not self.gpus):
+            yield Rule(
+                "driver",
+                "is set, but belongs to a GPU image of your own choice",
+                "add image_id, or remove driver: that of Oracle's image is known",
+                ("image_id", "shape"),
             )
         yield from self._capacity_rules()
 

@@ -33,6 +33,12 @@ TagValue = Annotated[str, Field(max_length=256)]
 """Lengths that AWS allows: https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html."""
 
 
+RuleName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+"""Identifier of a check, as its findings name it."""
+
+Reason = Annotated[str, Field(min_length=10, max_length=300)]
+
+
 class Charts(Model):
     """Where charts come from, for mirrors and air-gapped sites. Versions are not set here."""
 
@@ -150,6 +156,12 @@ class Stack(Model):
         default=False, description="refuse to delete or replace networks and clusters"
     )
     tags: dict[TagKey, TagValue] = Field(default={}, description="cloud tags on everything")
+    strict: bool = Field(
+        default=False, description="make errors of what jobs could break out of their lane by"
+    )
+    silence: dict[RuleName, Reason] = Field(
+        default={}, description="rules that shall say nothing of this stack, each with a reason"
+    )
     charts: Charts = Field(default=Charts(), description="where charts come from")
     clusters: dict[Name, Cluster] = Field(min_length=1, description="clusters by name")
 

@@ -98,21 +98,6 @@ def test_the_default_cuda_image_runs_on_every_gpu_with_the_driver_of_the_pinned_
         assert driver >= cuda.TOOLKIT_DRIVER[major, minor]
 
 
-def test_a_driver_branch_is_known_by_its_number() -> None:
-    assert {number: branch.branch for number, branch in cuda.DRIVER_BRANCHES.items()} == {
-        number: number for number in (535, 570, 580, 595, 610)
-    }
-    assert cuda.DRIVER_BRANCHES[535].max_cuda_major == 12
-    assert cuda.DRIVER_BRANCHES[580].max_cuda_major == 13
-
-
-@pytest.mark.parametrize(("toolkit", "driver"), cuda.TOOLKIT_DRIVER.items())
-def test_the_driver_of_a_toolkit_meets_the_floor_of_its_major(
-    toolkit: tuple[int, int], driver: tuple[int, ...]
-) -> None:
-    assert driver[0] >= cuda.MINIMUM_DRIVER[toolkit[0]]
-
-
 @pytest.mark.parametrize("request_", DAEMONSETS, ids=lambda request_: request_.name)
 def test_a_daemonset_leaves_most_of_the_smallest_gpu_node_to_jobs(
     request_: DaemonSetRequest,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fleet.charts.gitlab_config import GitLabJob, config_toml
+from fleet.charts.gitlab_config import GitLabJob, config_data, config_toml
 from fleet.charts.pods import Size, Toleration, selector_affinity
 
 LABEL = "gpu-runners/pool"
@@ -35,7 +35,7 @@ def job(**changes: Any) -> GitLabJob:
 
 
 def runner(**changes: Any) -> dict[str, Any]:
-    (only,) = tomllib.loads(config_toml(job(**changes)))["runners"]
+    (only,) = tomllib.loads(config_toml(config_data(job(**changes))))["runners"]
     return only
 
 
@@ -44,7 +44,7 @@ def kubernetes(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_text_has_exactly_one_runners_table_and_names_its_namespace() -> None:
-    text = config_toml(job())
+    text = config_toml(config_data(job()))
     assert text.count("[[runners]]") == 1
     assert set(tomllib.loads(text)) == {"runners"}
     # The chart searches the raw text for this before it sets the release's namespace.
@@ -217,14 +217,16 @@ def test_double_braces_are_refused_with_the_key_that_holds_them(
     changes: dict[str, Any], path: str
 ) -> None:
     with pytest.raises(ValueError, match=f"key {path}.* holds double braces"):
-        config_toml(job(**changes))
+        config_toml(config_data(job(**changes)))
 
 
 def test_no_text_of_ours_holds_double_braces() -> None:
     text = config_toml(
-        job(
-            affinity=selector_affinity([{LABEL: "a"}, {LABEL: "b"}]),
-            max_size=Size(cpu_m=1, memory_mib=1),
+        config_data(
+            job(
+                affinity=selector_affinity([{LABEL: "a"}, {LABEL: "b"}]),
+                max_size=Size(cpu_m=1, memory_mib=1),
+            )
         )
     )
     assert "{{" not in text

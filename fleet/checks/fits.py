@@ -1,0 +1,216 @@
+"""Whether a lane's job fits an empty node of each of its pools, by the scheduler's arithmetic.
+
+What the lane's pods ask for is read out of its release's values (`fleet.plan.pods`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fleet.checks.check import Problem, check
+from fleet.checks.view import LaneView, View
+from fleet.plan import words
+from fleet.plan.nodes import Node, Pool
+from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer, together
+from fleet.units import format_cpu, format_memory
+
+_KEYS: Final = {CPU: "cpu", MEMORY: "memory", DISK: "disk", words.GPU_RESOURCE: "gpus"}
+"""Resource -> key of a lane that asks for it."""
+
+_LEAST_CPU_M: Final = 250
+_LEAST_MEMORY_MIB: Final = 512
+"""Below this not even a checkout and an `import` go well: what a runner alone takes."""
+
+_NAMES: Final = {DISK: "disk"}
+"""Resource -> its name in messages, where it is not Kubernetes'."""
+
+
+@check("fits")
+def job_fits(view: View) -> Iterator[Problem]:
+    """Jobs that an empty node of a pool of their lane, DaemonSets running, has no room for."""
+    for lane in view.lanes:
+        asked = together(lane.pods.on_pool)
+        for pool in lane.pools:
+            for node in pool.nodes:
+                # A pool without any GPU is told once, by what it lacks.
+                if node.advertised or not lane.job.gpus:
+                    yield from _maxima(lane, asked, pool, node)
+                    yield from _lacking(lane, asked, pool, node)
+
+
+def _maxima(lane: LaneView, asked: Amounts, pool: Pool, node: Node) -> Iterator[Problem]:
+    """What a job may raise itself to, where that is more than what it asks for."""
+    has, most, own = offer(pool, node), lane.job.most, lane.job.request
+    for key, resource, asks, least in (
+        ("max_cpu", CPU, most.cpu_m, own.cpu_m),
+        ("max_memory", MEMORY, most.memory_mib, own.memory_mib),
+    ):
+        beside = asked[resource] - least
+        if asks > least and asks + beside > has[resource]:
+            yield Problem(
+                path=f"{lane.path}.{key}",
+                message=_too_much(resource, asks, beside, has[resource], _where(pool, node)),
+                remedy=f"lower {key} or use larger nodes",
+                reads=reads(lane.path, pool, key),
+            )
+
+
+def _lacking(lane: LaneView, asked: Amounts, pool: Pool, node: Node) -> Iterator[Problem]:
+    has = offer(pool, node)
+    own = lane.job.request
+    stated = {CPU: lane.spec.cpu, MEMORY: lane.spec.memory, DISK: lane.spec.disk}
+    given = {CPU: own.cpu_m, MEMORY: own.memory_mib, DISK: own.disk_mib}
+    nothing_left: list[str] = []
+    for resource in lacking(asked, has):
+        if resource not in _KEYS and resource != PODS:
+            continue  # a device that the pool lacks is told by the check of devices
+        if lane.job.gpus and resource in stated and stated[resource] is None:
+            nothing_left.append(_NAMES.get(resource, resource))
+            continue
+        key = _KEYS.get(resource)
+        own_part = given.get(resource, asked[resource])
+        remedy = f"lower {key}, leave it out for the fair share, or use larger nodes"
+        if resource not in stated:
+            remedy = f"lower {key} or use larger nodes" if key else "use larger nodes"
+        yield Problem(
+            path=f"{lane.path}.{key}" if key else lane.path,
+            message=_too_much(
+                resource,
+                own_part,
+                asked[resource] - own_part,
+                has[resource],
+                _where(pool, node),
+            ),
+            remedy=remedy,
+            reads=reads(lane.path, pool, *((key,) if key else ())),
+        )
+    if nothing_left:
+        yield Problem(
+            path=lane.path,
+            message=(
+                f"no {' and no '.join(nothing_left)} of an empty node of pool {pool.name} "
+                f"({node.kind}) is left for the job, beside DaemonSets, reserve and side containers"
+            ),
+            remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
+            reads=reads(lane.path, pool, "cpu", "memory", "disk"),
+        )
+
+
+def _where(pool: Pool, node: Node) -> str:
+    return f"pool {pool.name} ({node.kind})"
+
+
+def _too_much(resource: str, asks: int, beside: int, available: int, where: str) -> str:
+    more = f" and {_text(resource, beside)} for its side containers" if beside else ""
+    return (
+        f"a job asks for {_text(resource, asks)} {_NAMES.get(resource, resource)}{more}; an empty "
+        f"node of {where} has {_text(resource, max(0, available))} available"
+    )
+
+
+@check("starved", "warning")
+def starved(view: View) -> Iterator[Problem]:
+    """GPU lanes whose fair share of a node is too little to work with."""
+    for lane in view.lanes:
+        if not lane.job.gpus:
+            continue
+        own = lane.job.request
+        little = [
+            f"{text} {name}"
+            for name, stated, has, least, text in (
+                ("cpu", lane.spec.cpu, own.cpu_m, _LEAST_CPU_M, format_cpu(own.cpu_m)),
+                (
+                    *("memory", lane.spec.memory, own.memory_mib, _LEAST_MEMORY_MIB),
+                    format_memory(own.memory_mib),
+                ),
+                ("disk", lane.spec.disk, own.disk_mib, 1, "no"),
+            )
+            if stated is None and has < least
+        ]
+        if little:
+            yield Problem(
+                path=lane.path,
+                message=(
+                    f"a job's fair share of a node of {', '.join(lane.job.pools)} is "
+                    f"{', '.join(little)}, beside DaemonSets, reserve, images and side containers"
+                ),
+                remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
+                reads=tuple(
+                    place
+                    for pool in lane.pools
+                    for place in reads(lane.path, pool, "cpu", "memory", "disk")
+                ),
+            )
+
+
+@check("gpu-pool")
+def gpu_pools(view: View) -> Iterator[Problem]:
+    """GPU lanes on pools without GPUs, and lanes without GPUs on pools that are kept for them."""
+    for lane in view.lanes:
+        for pool in lane.pools:
+            if lane.job.gpus and pool.gpu is None:
+                yield Problem(
+                    path=f"{lane.path}.pools",
+                    message=f"the lane's jobs ask for GPUs, pool {pool.name} has none",
+                    remedy=f"remove {pool.name} from the lane's pools",
+                    reads=reads(lane.path, pool),
+                )
+            if not (lane.job.gpus or lane.job.device) and pool.gpu is not None:
+                yield Problem(
+                    path=f"{lane.path}.pools",
+                    message=(
+                        f"the lane's jobs ask for no GPU, pool {pool.name} is kept for jobs that do"
+                    ),
+                    remedy="add gpus: 1 to the lane, or use a CPU pool",
+                    reads=reads(lane.path, pool),
+                )
+
+
+@check("slices")
+def slices(view: View) -> Iterator[Problem]:
+    """Jobs that ask for several shares of a GPU, which give no more of it than one."""
+    for lane in view.lanes:
+        for pool in lane.pools:
+            if lane.job.gpus > 1 and pool.mig_instances > 1:
+                yield Problem(
+                    path=f"{lane.path}.gpus",
+                    message=(
+                        f"asks for {lane.job.gpus} MIG instances of pool {pool.name}; a process "
+                        "uses one of them"
+                    ),
+                    remedy="set gpus: 1, or use a pool of larger instances",
+                    reads=reads(lane.path, pool),
+                )
+            if lane.job.gpus > 1 and pool.time_slices > 1:
+                yield Problem(
+                    path=f"{lane.path}.gpus",
+                    message=(
+                        f"asks for {lane.job.gpus} slices of pool {pool.name}, which shares its "
+                        "GPUs by time slicing; several slices give no more of a GPU than one"
+                    ),
+                    remedy="set gpus: 1, or use a pool without sharing",
+                    reads=reads(lane.path, pool),
+                )
+
+
+def reads(path: str, pool: Pool, *keys: str) -> tuple[str, ...]:
+    """Places that decide whether a job fits a pool, as far as those keys of the lane go."""
+    of_lane = ("pools", "gpus", "container_mode", "services", *keys)
+    of_disk = ("disk_gib", "boot_volume_gb", "instance_store") if "disk" in keys else ()
+    of_pool = (
+        *("instance_types", "shape", "ocpus", "memory_gb"),
+        *("cpu", "memory", "disk", "gpu", "gpus", "max_pods"),
+        *("sharing", "reserve"),
+        *of_disk,
+    )
+    return (
+        *(f"{path}.{field}" for field in of_lane),
+        *(f"{pool.path}.{field}" for field in of_pool),
+    )
+
+
+def _text(resource: str, amount: int) -> str:
+    if resource == CPU:
+        return format_cpu(amount)
+    return format_memory(amount) if resource in (MEMORY, DISK) else str(amount)

@@ -1,0 +1,91 @@
+"""What the checks look at: a stack, its plan, and each lane with the pods that it will start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import TypeAlias
+
+from fleet.plan.build import ClusterPlan, Plan
+from fleet.plan.github import GitHubLanePlan
+from fleet.plan.gitlab import GitLabLanePlan
+from fleet.plan.nodes import Pool
+from fleet.plan.pods import LanePods, lane_pods
+from fleet.plan.shares import Job
+from fleet.spec.lanes import Lane
+from fleet.spec.stack import Cluster, Stack
+
+LanePlan: TypeAlias = GitHubLanePlan | GitLabLanePlan
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LaneView:
+    """One lane: what was written, what it means, its pools in order, and its pods."""
+
+    cluster: ClusterPlan
+    spec: Lane
+    plan: LanePlan
+    pools: tuple[Pool, ...]
+    pods: LanePods
+
+    @property
+    def path(self) -> str:
+        """Where the stack file says it."""
+        return self.plan.path
+
+    @property
+    def job(self) -> Job:
+        """What a job gets."""
+        return self.plan.job
+
+    @property
+    def most_jobs(self) -> int:
+        """Jobs at once that the lane starts at most; none while it is paused."""
+        return self.plan.most_jobs
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One stack as checks see it; `today` decides what is at its end of life."""
+
+    stack: Stack
+    plan: Plan
+    today: date
+
+    @cached_property
+    def lanes(self) -> tuple[LaneView, ...]:
+        """Every lane that has a pool, in the order of the file."""
+        return tuple(self._lanes())
+
+    def lanes_of(self, cluster: ClusterPlan) -> tuple[LaneView, ...]:
+        """The lanes of one cluster."""
+        return self._by_cluster.get(cluster.name, ())
+
+    def spec_of(self, cluster: ClusterPlan) -> Cluster:
+        """What the stack file says of a cluster."""
+        return self.stack.clusters[cluster.name]
+
+    @cached_property
+    def _by_cluster(self) -> dict[str, tuple[LaneView, ...]]:
+        found: dict[str, list[LaneView]] = {}
+        for lane in self.lanes:
+            found.setdefault(lane.cluster.name, []).append(lane)
+        return {name: tuple(lanes) for name, lanes in found.items()}
+
+    def _lanes(self) -> Iterator[LaneView]:
+        for cluster in self.plan.clusters:
+            pools = {pool.name: pool for pool in cluster.pools}
+            spec = self.spec_of(cluster)
+            for forge, plan in ((spec.github, cluster.github), (spec.gitlab, cluster.gitlab)):
+                if forge is None or plan is None:
+                    continue
+                for lane in plan.lanes:
+                    yield LaneView(
+                        cluster=cluster,
+                        spec=forge.lanes[lane.name],
+                        plan=lane,
+                        pools=tuple(pools[name] for name in lane.job.pools if name in pools),
+                        pods=lane_pods(lane),
+                    )

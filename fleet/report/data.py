@@ -1,0 +1,270 @@
+"""A fleet as plain data, from which every rendering is made: keys in `fleet.report.shape`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from functools import reduce
+from operator import add
+from typing import Any, cast
+
+from fleet.catalog.ec2 import INSTANCE_TYPES
+from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.catalog.gpus import GPU_MODELS
+from fleet.catalog.oci import SHAPES
+from fleet.catalog.oke import OKE_VERSIONS
+from fleet.checks.view import LaneView, View
+from fleet.cost import NOTHING, MonthlyCost, monthly_cost, not_counted, price
+from fleet.findings import Finding
+from fleet.load import Fleet
+from fleet.plan.build import ClusterPlan
+from fleet.plan.eks import EksPlan
+from fleet.plan.eks_pools import EksPool
+from fleet.plan.existing import ExistingPlan
+from fleet.plan.network import ExistingNetwork, NewNetwork
+from fleet.plan.nodes import Pool
+from fleet.plan.oke import OkePlan
+from fleet.plan.oke_network import OkeExistingNetwork, OkeNewNetwork
+from fleet.plan.oke_pools import OkePool
+from fleet.plan.releases import Release
+from fleet.quotas import quotas
+from fleet.report import shape
+from fleet.report.lanes import lane_data, lane_id, waiting_nodes
+
+
+def data(fleet: Fleet, *, stack: str | None = None) -> dict[str, Any]:
+    """The report of a fleet; `stack` is its name. No secret and no value of one is in it."""
+    view = View(stack=fleet.stack, plan=fleet.plan, today=fleet.today)
+    waiting = {
+        cluster.name: waiting_nodes(view.lanes_of(cluster)) for cluster in fleet.plan.clusters
+    }
+    clusters = {
+        cluster.name: _cluster(cluster, view, waiting[cluster.name])
+        for cluster in fleet.plan.clusters
+    }
+    report: shape.Report = {
+        "version": shape.VERSION,
+        "stack": stack,
+        "date": fleet.today.isoformat(),
+        "totals": _totals(fleet.plan.clusters, waiting, lanes=len(view.lanes)),
+        "clusters": clusters,
+        "quotas": [
+            cast("shape.Quota", {key: _plain(value) for key, value in asdict(one).items()})
+            for one in quotas(fleet.plan)
+        ],
+        "findings": [_finding(one) for one in fleet.findings],
+        "silenced": [{**_finding(one.finding), "reason": one.reason} for one in fleet.silenced],
+    }
+    return cast("dict[str, Any]", report)
+
+
+def _plain(value: Any) -> Any:
+    return list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+
+
+def _totals(
+    clusters: Iterable[ClusterPlan], waiting: dict[str, dict[str, int]], *, lanes: int
+) -> shape.Totals:
+    pools = [(pool, waiting[one.name].get(pool.name, 0)) for one in clusters for pool in one.pools]
+    gpus: Counter[str] = Counter()
+    dates: list[str] = []
+    for pool, _ in pools:
+        if pool.gpu is not None:
+            gpus[_model(pool)] += 0 if pool.paused else pool.nodes[0].gpus * pool.max_size
+        found = price(pool)
+        if found is not None and found.date is not None:
+            dates.append(found.date.isoformat())
+    return {
+        "usd_per_month": _money(pools),
+        "price_dates": [min(dates), max(dates)] if dates else [],
+        "gpus": {model: gpus[model] for model in sorted(gpus)},
+        "lanes": lanes,
+        "pools": len(pools),
+    }
+
+
+def _money(pools: Iterable[tuple[Pool, int]]) -> shape.Range:
+    """Of pools, each with the nodes that waiting runners hold there."""
+    return _range(reduce(add, (monthly_cost(pool, waiting=n) for pool, n in pools), NOTHING))
+
+
+def _range(cost: MonthlyCost) -> shape.Range:
+    return {"floor": round(cost.floor, 2), "ceiling": round(cost.ceiling, 2)}
+
+
+def _model(pool: Pool) -> str:
+    """The model, with the memory of a fraction of a card."""
+    model = pool.gpu or ""
+    memory = _gpu_memory_gb(pool)
+    whole = GPU_MODELS[model].memory_gb
+    return model if memory == whole else f"{model} ({memory} of {whole} GB)"
+
+
+def _gpu_memory_gb(pool: Pool) -> int | None:
+    if pool.gpu is None:
+        return None
+    if isinstance(pool, EksPool):
+        return INSTANCE_TYPES[pool.kinds[0]].gpu_memory_gb
+    if isinstance(pool, OkePool):
+        return SHAPES[pool.shape].gpu_memory_gb
+    return GPU_MODELS[pool.gpu].memory_gb
+
+
+def _finding(finding: Finding) -> shape.Finding:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "path": finding.path,
+        "message": finding.message,
+        "remedy": finding.remedy,
+    }
+
+
+def _cluster(cluster: ClusterPlan, view: View, waiting: dict[str, int]) -> shape.Cluster:
+    platform, spec = cluster.platform, view.spec_of(cluster)
+    existing = isinstance(platform, ExistingPlan)
+    pools = [(pool, waiting.get(pool.name, 0)) for pool in cluster.pools]
+    end, rule = _support(platform)
+    lanes: tuple[LaneView, ...] = view.lanes_of(cluster)
+    return {
+        "kind": _kind(platform),
+        "region": None if existing else platform.region,
+        "account": None if existing else platform.profile,
+        "compartment": platform.compartment_id if isinstance(platform, OkePlan) else None,
+        "context": platform.context if existing else None,
+        "version": platform.version,
+        "support_end": end,
+        "support_rule": rule,
+        "network": None if existing else _network(platform.network),
+        "tags": {} if existing else platform.tags,
+        "drivers": sorted({pool.driver for pool in cluster.pools if pool.driver is not None}),
+        "charts": {one.chart.rpartition("/")[2]: one.version for one in _releases(cluster, lanes)},
+        "usd_per_month": None if existing else _money(pools),
+        "pools": {pool.name: _pool(pool, idle) for pool, idle in pools},
+        "lanes": {lane_id(lane): lane_data(lane, spec) for lane in lanes},
+    }
+
+
+def _kind(platform: EksPlan | OkePlan | ExistingPlan) -> Any:
+    match platform:
+        case EksPlan():
+            return "eks"
+        case OkePlan():
+            return "oke"
+        case ExistingPlan():
+            return "existing"
+
+
+def _support(platform: EksPlan | OkePlan | ExistingPlan) -> tuple[str | None, str | None]:
+    match platform:
+        case EksPlan(version=version):
+            end = KUBERNETES_VERSIONS[version].standard_support_end
+            return end.isoformat(), "end of standard support"
+        case OkePlan(version=version):
+            known = OKE_VERSIONS[version]
+            return (known.support_end.isoformat() if known.support_end else None), (
+                known.support_end_rule
+            )
+        case ExistingPlan():
+            return None, None
+
+
+def _network(
+    network: NewNetwork | ExistingNetwork | OkeNewNetwork | OkeExistingNetwork,
+) -> shape.Network:
+    match network:
+        case NewNetwork():
+            subnets = {zone.name: zone.private_cidr for zone in network.zones}
+            return {"id": None, "cidr": network.cidr, "subnets": subnets}
+        case ExistingNetwork():
+            return {"id": network.vpc_id, "cidr": None, "subnets": network.subnet_ids}
+        case OkeNewNetwork():
+            return {"id": None, "cidr": network.cidr, "subnets": {**network.subnets}}
+        case OkeExistingNetwork():
+            return {"id": network.vcn_id, "cidr": None, "subnets": {**network.subnet_ids}}
+
+
+def _releases(cluster: ClusterPlan, lanes: Iterable[LaneView]) -> Iterator[Release]:
+    """Every release of a cluster; those of lanes share their charts."""
+    stack = cluster.gpu_stack
+    found = [
+        cluster.autoscaler.release if cluster.autoscaler is not None else None,
+        stack.device_plugin,
+        stack.operator,
+        cluster.platform.efa_plugin if isinstance(cluster.platform, EksPlan) else None,
+        cluster.github.controller.release if cluster.github is not None else None,
+    ]
+    yield from (one for one in found if one is not None)
+    yield from (lane.plan.release for lane in lanes)
+
+
+def _pool(pool: Pool, waiting: int) -> shape.Pool:
+    node, found = pool.nodes[0], price(pool)
+    free = pool.free()
+    return {
+        "path": pool.path,
+        "role": pool.role,
+        "kinds": list(pool.kinds),
+        "gpu": pool.gpu,
+        "gpu_memory_gb": _gpu_memory_gb(pool),
+        "gpus": node.gpus,
+        "advertised": node.advertised,
+        "time_slices": pool.time_slices,
+        "mig_instances": pool.mig_instances,
+        "min": pool.min_size,
+        "max": pool.max_size,
+        "idle": min(max(pool.min_size, waiting), pool.max_size),
+        "capacity": pool.capacity,
+        "not_counted": not_counted(pool),
+        "zones": _zones(pool),
+        "driver": pool.driver,
+        "free": {
+            "cpu_m": free.cpu_m,
+            "memory_mib": free.memory_mib,
+            "disk_mib": free.disk_mib,
+        },
+        "devices": dict(pool.devices),
+        "paused": pool.paused,
+        "price": (
+            {
+                "usd_per_hour": round(found.usd_per_hour, 6),
+                "kind": found.kind,
+                "region": found.region,
+                "date": found.date.isoformat() if found.date is not None else None,
+                "source": found.source,
+            }
+            if found is not None
+            else None
+        ),
+        "usd_per_month": (
+            _range(monthly_cost(pool, waiting=waiting)) if found is not None else None
+        ),
+        "made_of": _made_of(pool),
+        "labels": dict(pool.labels),
+        "taints": [f"{taint.key}={taint.value}:{taint.effect}" for taint in pool.taints],
+    }
+
+
+def _zones(pool: Pool) -> list[str]:
+    if isinstance(pool, EksPool):
+        return list(pool.zones)
+    return list(pool.availability_domains) if isinstance(pool, OkePool) else []
+
+
+def _made_of(pool: Pool) -> shape.MadeOf:
+    eks = pool if isinstance(pool, EksPool) else None
+    oke = pool if isinstance(pool, OkePool) else None
+    made = eks or oke
+    return {
+        "image_type": eks.ami_type if eks else None,
+        "image": eks.release_version if eks else oke.image_id if oke else None,
+        "disk_gib": eks.disk_gib if eks else oke.boot_volume_gb if oke else None,
+        "raid0": eks.raid0 if eks else None,
+        "efa_interfaces": eks.efa_interfaces if eks else None,
+        "reservation": made.capacity_reservation_id if made else None,
+        "ocpus": oke.ocpus if oke else None,
+        "memory_gb": oke.memory_gb if oke else None,
+        "max_pods": oke.max_pods if oke else None,
+        "cycling": oke.node_cycling if oke else None,
+    }
