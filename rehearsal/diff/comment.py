@@ -20,6 +20,7 @@ from typing import Final
 from rehearsal.diff import document, properties, wording
 from rehearsal.diff.document import Document, Subject
 from rehearsal.diff.escape import code, fenced, visible_lines
+from rehearsal.diff.fleet_sections import sections
 from rehearsal.diff.wording import Name, Phrase
 
 MOST_CHARACTERS: Final = 65_000
@@ -35,17 +36,24 @@ RUN_URL: Final = re.compile(r"https://[A-Za-z0-9.:-]{1,200}(/[A-Za-z0-9_.-]{1,10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """How much is shown unfolded: rows of each table, lines of each block."""
+    """How much is shown unfolded: rows of each table, lines and characters of each block."""
 
     rows: int
     lines: int
+    report: int
 
 
 _SHRINKING: Final = tuple(
-    Limits(rows=rows, lines=lines)
-    for rows, lines in ((50, 80), (25, 40), (10, 20), (3, 10), (0, 0))
+    Limits(rows=rows, lines=lines, report=report)
+    for rows, lines, report in (
+        (50, 80, 12_000),
+        (25, 40, 12_000),
+        (10, 20, 8_000),
+        (3, 10, 4_000),
+        (0, 0, 0),
+    )
 )
-_EVERYTHING: Final = Limits(rows=document.MOST_RESOURCES, lines=20_000)
+_EVERYTHING: Final = Limits(rows=document.MOST_RESOURCES, lines=20_000, report=300_000)
 
 
 def comment(diff: Document, run: str | None = None) -> str:
@@ -90,6 +98,7 @@ def _open(diff: Document, limits: Limits, where: str) -> Iterator[str]:
         yield from ("", f"Note: {code(note, 500)}")
     yield from _refused(diff, limits)
     yield from _called_out(diff, limits, where)
+    yield from sections(diff, where, limits.report)
     yield from _settings(diff, limits, where)
     yield from _things(diff, limits, where)
 

@@ -8,13 +8,38 @@ cell or block early, and that none looks like another.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 BROKEN_BAR: Final = "\N{BROKEN BAR}"
+
+MOST_OF_TEXT: Final = 200
+MOST_ITEMS: Final = 3_000
+MOST_DEPTH: Final = 12
+MOST_NUMBER: Final = 10**15
+
+_ALIKE: Final = str.maketrans(
+    {
+        "`": "\N{MODIFIER LETTER GRAVE ACCENT}",
+        "<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}",
+        ">": "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}",
+        "[": "(",
+        "]": ")",
+        "|": BROKEN_BAR,
+        "\\": "\N{FULLWIDTH REVERSE SOLIDUS}",
+        "@": "\N{FULLWIDTH COMMERCIAL AT}",
+        "#": "\N{FULLWIDTH NUMBER SIGN}",
+        "$": "\N{FULLWIDTH DOLLAR SIGN}",
+        "&": "\N{FULLWIDTH AMPERSAND}",
+        "*": "\N{ASTERISK OPERATOR}",
+        "~": "\N{TILDE OPERATOR}",
+        "!": "\N{FULLWIDTH EXCLAMATION MARK}",
+    }
+)
 
 
 def visible(text: str) -> str:
@@ -51,6 +76,30 @@ def fenced(lines: Iterable[str], language: str = "") -> list[str]:
     body = [visible(line) for line in lines]
     fence = "`" * max(3, 1 + max(map(_longest_run, body), default=0))
     return [f"{fence}{language}", *body, fence]
+
+
+def harmless(value: Any, depth: int = 0) -> Any:
+    """JSON whose texts mean nothing to Markdown, for a renderer that trusts its data.
+
+    What could be active becomes a character that looks alike; numbers, sizes and depth are bounded.
+    """
+    if isinstance(value, str):
+        return _inert(clipped(visible(value), MOST_OF_TEXT))
+    if isinstance(value, int | float):
+        return value if math.isfinite(value) and abs(value) <= MOST_NUMBER else 0
+    if isinstance(value, Mapping) and depth < MOST_DEPTH:
+        items = list(cast("Mapping[Any, Any]", value).items())[:MOST_ITEMS]
+        return {harmless(str(key)): harmless(item, depth + 1) for key, item in items}
+    if isinstance(value, list) and depth < MOST_DEPTH:
+        items = cast("list[Any]", value)[:MOST_ITEMS]
+        return [harmless(item, depth + 1) for item in items]
+    return None
+
+
+def _inert(text: str) -> str:
+    text = text.translate(_ALIKE)
+    # Addresses and numbered issues are linked without any markup.
+    return re.sub(r"(?i)\bwww\.|\bgh-(?=\d)", lambda found: f"{found[0][:-1]}\u2011", text)
 
 
 def _longest_run(text: str) -> int:

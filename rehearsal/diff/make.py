@@ -12,10 +12,20 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from fleet.report import compare
 from rehearsal import checks, cli, secrets, stackfile, workspace
-from rehearsal.diff import comment, document, environments, revision, settings, subjects
-from rehearsal.diff.document import Base, Document, Operation
+from rehearsal.diff import (
+    comment,
+    document,
+    environments,
+    reports,
+    revision,
+    settings,
+    subjects,
+)
+from rehearsal.diff.document import Base, Document, Operation, Rename
 from rehearsal.diff.escape import clipped
 from rehearsal.diff.preview import BaseRefused, Preview, Side, Told, preview
 from rehearsal.diff.revision import Repository, Revision
@@ -78,6 +88,8 @@ class _Work:
     refused: tuple[str, ...] = ()
     base_file: StackFile | None = None
     preview: Preview | None = None
+    report: dict[str, Any] | None = None
+    base_report: dict[str, Any] | None = None
     engine: str = ""
 
     def done(self, folder: Path) -> Made:
@@ -86,7 +98,7 @@ class _Work:
         if self.base.note:
             self._note(self.base.note)
         try:
-            checks.report(self.file)
+            self.report = checks.report_data(self.file)
         except Refused as refused:
             self.refused = (self._told(str(refused)),)
         else:
@@ -129,13 +141,18 @@ class _Work:
             python = environments.interpreter(root, self.project, lambda s: self.say(f"  {s}"))
         except Refused as refused:
             raise BaseRefused(str(refused)) from None
-        return Side(project=root, python=python, file=self.base_file)
+        side = Side(project=root, python=python, file=self.base_file)
+        self.base_report = reports.base_report(side)
+        if self.base_report is None:
+            self._note("the base's report cannot be made: only the engine's words are compared")
+        return side
 
     def _document(self) -> Document:
         old = self.base_file.stack if self.base_file is not None else None
-        found = settings.renames(old, self.file.stack)
+        difference = self._difference()
+        renames = self._renames(old, difference)
         steps = self.preview.steps if self.preview is not None else ()
-        things, left_out = subjects.listed(subjects.subjects(steps, found))
+        things, left_out = subjects.listed(subjects.subjects(steps, renames))
         changing: Counter[Operation] = Counter(
             step.operation for step in steps if step.operation is not None
         )
@@ -154,10 +171,32 @@ class _Work:
             counts=dict(changing),
             unchanged=len(steps) - changing.total(),
             settings=whole[: document.MOST_RESOURCES],
-            renames=found[: document.MOST_RESOURCES],
+            renames=renames[: document.MOST_RESOURCES],
             subjects=tuple(things),
             left_out=left_out,
+            report=self.report,
+            base_report=self.base_report,
+            difference=difference,
         )
+
+    def _difference(self) -> dict[str, Any] | None:
+        """Of the two reports, where there are two; what is too large is left out."""
+        sides = [one for one in (self.report, self.base_report) if one is not None]
+        if not all(map(reports.fits, sides)):
+            self._note("the reports are too large to be compared here")
+            self.report = self.base_report = None
+        if self.report is None or self.base_report is None:
+            return None
+        return compare(self.base_report, self.report)
+
+    def _renames(self, old: object, difference: dict[str, Any] | None) -> tuple[Rename, ...]:
+        """By the stack files; then by the reports, which see through what also changed."""
+        found = list(settings.renames(old, self.file.stack))
+        if difference is None or self.report is None or self.base_report is None:
+            return tuple(found)
+        known = {(one.kind, one.cluster, one.new) for one in found}
+        more = reports.renames(difference, self.base_report, self.report)
+        return (*found, *(one for one in more if (one.kind, one.cluster, one.new) not in known))
 
     def _told(self, reason: str) -> str:
         """A reason as it may be shown: paths from the project's folder, and not without end."""

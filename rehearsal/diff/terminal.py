@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.markdown import Markdown
 
+from fleet.report import difference_markdown
+from fleet.report.difference import is_empty
 from rehearsal import words
 from rehearsal.diff import wording
 from rehearsal.diff.escape import visible
@@ -25,6 +28,8 @@ def show(made: Made, console: Console) -> None:
     dangerous = [one for one in document.subjects if one.called_out]
     for one in dangerous:
         line(wording.called_out(one, document.renames), "! ", "bold red")
+    if document.difference is not None and not is_empty(document.difference):
+        console.print(Markdown(difference_markdown(document.difference)))
     if document.settings or document.renames:
         line(("the stack file:",), "")
         for renamed in document.renames:

@@ -1,0 +1,90 @@
+"""The reports of base and head, and what their difference says that the engine cannot know.
+
+The base's is made by the base's own code, in its own environment, where that code knows how.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+
+from fleet.report.read import part, parts, text, words
+from rehearsal import checks, children, workspace
+from rehearsal.diff.document import Rename
+from rehearsal.diff.preview import Side
+from rehearsal.errors import Refused
+
+LIMIT_S: Final = 60.0
+"""A report takes under a second."""
+
+MOST_CHARACTERS: Final = 6_000_000
+"""Of a report as JSON; a larger one is left out of `diff.json`."""
+
+_KINDS: Final = {"github": "GitHub lane", "gitlab": "GitLab lane"}
+
+
+def base_report(base: Side) -> dict[str, Any] | None:
+    """By the base's own code, else by ours; None where neither can."""
+    lines: list[str] = []
+    command = [str(base.python), "-m", "fleet.report", "--format", "json"]
+    with workspace.clean_surroundings():
+        code = children.run(
+            [*command, "--config", str(base.file.path)],
+            folder=base.project,
+            on_output=lines.append,
+            timeout_s=LIMIT_S,
+        )
+    if code == 0:
+        try:
+            found = json.loads("\n".join(lines))
+        except ValueError:
+            found = None
+        if isinstance(found, dict):
+            return cast("dict[str, Any]", found)
+    try:
+        return checks.report_data(base.file)
+    except Refused:
+        return None
+
+
+def fits(report: Mapping[str, Any]) -> bool:
+    """Whether `diff.json` may hold it."""
+    return len(json.dumps(report)) <= MOST_CHARACTERS
+
+
+def renames(
+    difference: Mapping[str, Any], base: Mapping[str, Any], head: Mapping[str, Any]
+) -> Iterator[Rename]:
+    """Pools and lanes that the reports take for the same though more than the name changed.
+
+    A word of a lane is lost where no lane of the head answers to it.
+    """
+    for old, new in part(difference, "pools", "renamed").items():
+        cluster, _, before = old.partition("/")
+        yield Rename(kind="pool", cluster=cluster, old=before, new=str(new).partition("/")[2])
+    for old, new in part(difference, "lanes", "renamed").items():
+        cluster, _, lane = old.partition("/")
+        forge, _, before = lane.partition("/")
+        if forge in _KINDS:
+            lost = _words(base, forge, before) - _words(head, forge)
+            yield Rename.model_validate(
+                {
+                    "kind": _KINDS[forge],
+                    "cluster": cluster,
+                    "old": before,
+                    "new": str(new).rpartition("/")[2],
+                    "lost": tuple(sorted(lost)),
+                }
+            )
+
+
+def _words(report: Mapping[str, Any], forge: str, name: str | None = None) -> set[str]:
+    """Everything that a job may say to some lane, or to the lanes of that name."""
+    return {
+        word
+        for _, cluster in parts(report, "clusters")
+        for _, lane in parts(cluster, "lanes")
+        if text(lane, "forge") == forge and name in (None, text(lane, "name"))
+        for word in words(lane, "write")
+    }
