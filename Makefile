@@ -1,4 +1,4 @@
-# Every target is one command of README.md. STACK, CONFIG, FROM and TO choose what is rehearsed.
+# Every target is one command of README.md. STACK, CONFIG, FROM, TO and BASE choose what is rehearsed.
 .DEFAULT_GOAL := help
 STACK ?= staging
 PYTHON ?= python3
@@ -41,6 +41,9 @@ rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no accoun
 
 report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack file, in a second (STACK=, CONFIG=, BASE=, FORMAT=)
 	@$(BIN)/python -m fleet.report $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)") $(if $(BASE),--base "$(BASE)") $(if $(FORMAT),--format "$(FORMAT)")
+
+diff: $(ENVIRONMENT) ## what this branch changes in a stack, no account needed (STACK= or CONFIG=, BASE= origin/main or main, EXACT=1)
+	@$(BIN)/python -m rehearsal.diff $(COMPARED)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
 UNTRACED := tests/fleet tests/rehearsal tests/test_rehearsals.py tests/test_examples.py

@@ -42,7 +42,7 @@ def interpreter(base: Path, head: Path, say: Say, cache: Path | None = None) -> 
     if own.is_file() and own.read_bytes() == wanted:
         return Path(sys.executable)
     digest = hashlib.sha256(wanted + sys.version.encode()).hexdigest()[:16]
-    folder = (cache or _cache_folder()) / digest
+    folder = (cache or cache_folder()) / digest
     python = folder / "venv" / "bin" / "python"
     complete = folder / "complete"
     folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,8 @@ def _run(command: list[str], what: str) -> None:
         raise Refused(f"{what} ended with {code}: {reason.strip()}")
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
+    """Where environments are kept."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "gpu-runners" / "environments"
 

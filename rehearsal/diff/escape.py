@@ -1,14 +1,12 @@
 """Hostile text made harmless in Markdown, as GitHub and GitLab render it.
 
 Every string of a document is shown as code: in a code span or in a fenced block neither renders
-markup, links, mentions or references (https://github.github.com/gfm/#code-spans,
-https://docs.github.com/en/get-started/writing-on-github). Left to do is that no text ends its span,
-cell or block early, and that none looks like another.
+markup, links, mentions or references (https://github.github.com/gfm/#code-spans). Left to do is
+that no text ends its span, cell or block early, and that none looks like another.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -38,8 +36,10 @@ _ALIKE: Final = str.maketrans(
         "*": "\N{ASTERISK OPERATOR}",
         "~": "\N{TILDE OPERATOR}",
         "!": "\N{FULLWIDTH EXCLAMATION MARK}",
+        "%": "\N{FULLWIDTH PERCENT SIGN}",
     }
 )
+_SLASH: Final = "\N{DIVISION SLASH}"
 
 
 def visible(text: str) -> str:
@@ -72,8 +72,12 @@ def code(text: str, most: int = 120) -> str:
 
 
 def fenced(lines: Iterable[str], language: str = "") -> list[str]:
-    """A fenced block; its fence is longer than any run of backticks in it."""
-    body = [visible(line) for line in lines]
+    """A fenced block; its fence is longer than any run of backticks in it.
+
+    No line begins with a slash, which GitLab might take for an order
+    (https://docs.gitlab.com/user/project/quick_actions/).
+    """
+    body = [f" {line}" if line.startswith("/") else line for line in map(visible, lines)]
     fence = "`" * max(3, 1 + max(map(_longest_run, body), default=0))
     return [f"{fence}{language}", *body, fence]
 
@@ -86,7 +90,8 @@ def harmless(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return _inert(clipped(visible(value), MOST_OF_TEXT))
     if isinstance(value, int | float):
-        return value if math.isfinite(value) and abs(value) <= MOST_NUMBER else 0
+        # Not a number compares false.
+        return value if abs(value) <= MOST_NUMBER else 0
     if isinstance(value, Mapping) and depth < MOST_DEPTH:
         items = list(cast("Mapping[Any, Any]", value).items())[:MOST_ITEMS]
         return {harmless(str(key)): harmless(item, depth + 1) for key, item in items}
@@ -97,7 +102,7 @@ def harmless(value: Any, depth: int = 0) -> Any:
 
 
 def _inert(text: str) -> str:
-    text = text.translate(_ALIKE)
+    text = text.translate(_ALIKE).replace("://", f":{_SLASH}{_SLASH}")
     # Addresses and numbered issues are linked without any markup.
     return re.sub(r"(?i)\bwww\.|\bgh-(?=\d)", lambda found: f"{found[0][:-1]}\u2011", text)
 

@@ -28,7 +28,7 @@ from rehearsal.diff import (
 from rehearsal.diff.document import Base, Document, Operation, Rename
 from rehearsal.diff.escape import clipped
 from rehearsal.diff.preview import BaseRefused, Preview, Side, Told, preview
-from rehearsal.diff.revision import Repository, Revision
+from rehearsal.diff.revision import Repository, Revision, WrongBase
 from rehearsal.errors import Refused
 from rehearsal.stackfile import StackFile
 
@@ -53,9 +53,11 @@ def make(
 ) -> Made:
     """Compares the stack file `config` and the program as they stand with those of a base.
 
-    Raises `WrongBase` where git does not know the base, `Refused` for a stack file that cannot be
-    read and where there is no engine.
+    Raises `WrongBase` where git does not know the base or the stack file is not the project's,
+    `Refused` for a stack file that cannot be read and where there is no engine.
     """
+    if not config.resolve().is_relative_to(project.resolve()):
+        raise WrongBase(f"{config}: is not in {project}, so no base has it; name a file in there")
     repository = revision.repository(project)
     base = repository.base(ref, exact=exact)
     file = stackfile.read(config)

@@ -6,6 +6,7 @@ The base's is made by the base's own code, in its own environment, where that co
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
@@ -26,26 +27,30 @@ _KINDS: Final = {"github": "GitHub lane", "gitlab": "GitLab lane"}
 
 def base_report(base: Side) -> dict[str, Any] | None:
     """By the base's own code, else by ours; None where neither can."""
-    lines: list[str] = []
-    command = [str(base.python), "-m", "fleet.report", "--format", "json"]
-    with workspace.clean_surroundings():
-        code = children.run(
-            [*command, "--config", str(base.file.path)],
-            folder=base.project,
-            on_output=lines.append,
-            timeout_s=LIMIT_S,
-        )
-    if code == 0:
-        try:
-            found = json.loads("\n".join(lines))
-        except ValueError:
-            found = None
-        if isinstance(found, dict):
-            return cast("dict[str, Any]", found)
+    found = _by_its_own_code(base)
+    if found is not None:
+        return found
     try:
         return checks.report_data(base.file)
     except Refused:
         return None
+
+
+def _by_its_own_code(base: Side) -> dict[str, Any] | None:
+    lines: list[str] = []
+    command = [str(base.python), "-m", "fleet.report", "--format", "json"]
+    try:
+        with workspace.clean_surroundings():
+            code = children.run(
+                [*command, "--config", str(base.file.path)],
+                folder=base.project,
+                on_output=lines.append,
+                timeout_s=LIMIT_S,
+            )
+        found: object = json.loads("\n".join(lines)) if code == 0 else None
+    except (subprocess.TimeoutExpired, ValueError):
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 def fits(report: Mapping[str, Any]) -> bool:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rehearsal.diff.comment import (
     MOST_CHARACTERS,
@@ -23,6 +25,10 @@ from rehearsal.diff.document import Document, Rename
 from tests.rehearsal.diff.diffs import diff, prop, resource, subject
 
 TYPES = prop("instanceTypes[0]", old="g4dn.xlarge", new="g4dn.2xlarge", replaces=True)
+
+_KEYS = st.sampled_from(
+    ["clusters", "pools", "lanes", "totals", "usd_per_month", "floor", "gpus", "kinds", "write"]
+)
 
 HOSTILE = [
     "@everyone look",
@@ -38,8 +44,27 @@ HOSTILE = [
     "line\nbreak\r\n\n| cell |\u2028more",
     "\u202egnp.live\u202c \u200bzero \x1b[31m red \x00",
     "$`x`$ &lt;script&gt; **bold** _it_ ~~no~~",
+    "/close\n/merge\n%1 !2 ~bug ^alert",
     "```mermaid\nclick a href 'https://evil.example'\n```",
 ]
+
+ACTIVE = (
+    "@",
+    "#1",
+    "GH-1",
+    "://",
+    "www.",
+    "<img",
+    "![",
+    "](",
+    "$",
+    "&lt;",
+    "**b",
+    "%1",
+    "!2",
+    "~b",
+)
+"""What GitHub or GitLab would make something of."""
 
 
 def replaced(**more: Any) -> Document:
@@ -93,7 +118,39 @@ def hostile(text: str) -> Document:
         settings=[{"path": text, "change": "update", "old": text, "new": text}],
         renames=[{"kind": "pool", "cluster": text, "old": text, "new": text, "lost": (text,)}],
         subjects=[one, other],
+        report=report(text),
+        base_report=report("other"),
     )
+
+
+def report(text: str) -> dict[str, Any]:
+    """A report with the text as the name and the value of everything."""
+    pool = {"kinds": [text], "gpu": text, "gpus": 1, "max": 9, "capacity": text, "min": 0}
+    lane = {
+        "forge": "github",
+        "name": text,
+        "write": [text],
+        "pools": [text],
+        "job": {"device": text},
+        "placements": [{"pool": text, "kind": text, "limited_by": text}],
+    }
+    finding = dict.fromkeys(("rule", "severity", "path", "message", "remedy"), text)
+    return {
+        "stack": text,
+        "date": text,
+        "totals": {"usd_per_month": {"floor": 1, "ceiling": 2}, "gpus": {text: 4}},
+        "clusters": {
+            text: {
+                "kind": text,
+                "version": text,
+                "region": text,
+                "tags": {text: text},
+                "pools": {text: pool},
+                "lanes": {text: lane},
+            }
+        },
+        "findings": [finding],
+    }
 
 
 def test_what_is_dangerous_stands_first_and_says_why() -> None:
@@ -170,7 +227,7 @@ def test_a_secret_and_a_value_of_the_cloud_have_no_value() -> None:
 def test_hostile_text_stays_inside_code(text: str) -> None:
     for made in (comment(hostile(text)), summary(hostile(text), [text, text])):
         rendered = outside_code(made)
-        for active in ("@", "#1", "GH-1", "evil", "<img", "![", "](", "$", "&lt;", "**bold"):
+        for active in ACTIVE:
             assert active not in rendered, f"{active!r} is rendered"
         tags = set(re.findall(r"<[^>]*>", rendered))
         assert tags <= {
@@ -180,7 +237,9 @@ def test_hostile_text_stays_inside_code(text: str) -> None:
             "<summary>",
             "</summary>",
             "</details>",
+            "<br/>",
         }
+        assert not re.search("^/", made, re.MULTILINE), "GitLab takes such a line for an order"
         assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b\x00-\x09\x0b-\x1f]", made)
 
 
@@ -188,6 +247,31 @@ def test_hostile_text_stays_inside_code(text: str) -> None:
 def test_only_our_own_marker_is_a_marker(text: str) -> None:
     assert comment(hostile(text)).count("<!--") == 1
     assert comment(hostile(text)).startswith("<!-- gpu-runners diff: prod -->\n")
+
+
+def test_cost_picture_and_difference_of_the_fleet_are_not_folded() -> None:
+    text = comment(replaced(report=report("gpu-t4"), base_report=report("gpu-a10")))
+    seen = text.partition("<details>")[0]
+    assert "| Cost a month | **1 USD** idle, **2 USD** full |" in seen
+    assert "| gpu-t4 GPUs, full | 0 | 4 | **+4** |" in seen
+    assert "```mermaid\nflowchart LR\n" in text
+    assert "<summary>" not in text[text.index("```mermaid") :]
+    alone = comment(replaced(report=report("gpu-t4")))
+    assert "What differs in it" not in alone, "there is nothing to compare with"
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+        lambda inner: st.lists(inner) | st.dictionaries(_KEYS | st.text(max_size=9), inner),
+        max_leaves=40,
+    )
+)
+def test_a_report_of_any_shape_leaves_a_comment(anything: Any) -> None:
+    body = anything if isinstance(anything, dict) else {"clusters": anything}
+    text = comment(diff().model_copy(update={"report": body, "base_report": {"totals": anything}}))
+    assert outside_code(text).count("<!--") == 1
+    assert "@" not in outside_code(text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -212,7 +296,7 @@ def test_the_comment_stays_below_the_limit_and_cuts_what_is_folded_first() -> No
     assert outside_code(text)
 
 
-@pytest.mark.parametrize("size", [10, 1_000])
+@pytest.mark.parametrize("size", [10, 300])
 def test_the_largest_document_makes_a_comment_and_a_summary(size: int) -> None:
     wide = "@`|<" * 125
     big = hostile(wide)
