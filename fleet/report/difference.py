@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from fleet.report.fields import Split, changes, cluster_fields, lane_fields, pool_fields
-from fleet.report.read import Data, part, parts, rows, text, usd, words
+from fleet.report.read import Data, filled, part, parts, rows, text, usd, words
 from fleet.report.updates import updates
 
 VERSION: Final = 1
@@ -123,11 +123,12 @@ def _compared(
     renamed = _renames(old, new, (removed, added), split, same)
     stated: dict[str, Any] = {}
     effects: dict[str, Any] = {}
+    former = {after: before for before, after in renamed.items()}
     for name in new:
-        before = next((one for one, now in renamed.items() if now == name), name)
+        before = former.get(name, name)
         if before not in old:
             continue
-        first, second = split(old[before], new[name])
+        first, second = split(filled(old[before], new[name]), filled(new[name], old[before]))
         if found := changes(first.stated, second.stated):
             stated[name] = found
         if found := changes(first.effects, second.effects):

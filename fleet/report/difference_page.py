@@ -87,8 +87,8 @@ def _new_nodes(difference: Data) -> Iterator[str]:
 def _update(update: Data) -> str:
     what, nodes = text(update, "what"), count(update, "nodes")
     because = words(update, "because")
-    lanes = words(update, "lanes") if what == "pool" else []
-    reached = f", {nodes} node{'' if nodes == 1 else 's'} at most" if what == "pool" else ""
+    lanes = words(update, "lanes") if what != "lane" else []
+    reached = f", {nodes} node{'' if nodes == 1 else 's'} at most" if what != "lane" else ""
     return (
         f"- {what} {code(text(update, 'id'))} **{plain(text(update, 'effect'))}**{reached}"
         + (f" (for {', '.join(plain(_name(one)) for one in because)})" if because else "")

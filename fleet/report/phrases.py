@@ -1,6 +1,7 @@
 """The words in which every rendering says an amount, a lane, a pool.
 
-Nothing here is marked up; `code`, `plain` and `cell` make Markdown of text that may hold anything.
+Nothing here is marked up but by `code`, `plain` and `table`, which take text that may hold
+anything.
 """
 
 from __future__ import annotations
@@ -71,13 +72,22 @@ def gpus_of(pool: Data) -> str:
     return said
 
 
-def nodes_of(pool: Data) -> str:
-    """0 to 10, and what else is to be said of their number."""
-    said = span(str(count(pool, "min")), str(count(pool, "max")))
+def bounds_of(pool: Data) -> str:
+    """0 to 10 nodes."""
+    return span(str(count(pool, "min")), str(count(pool, "max")))
+
+
+def state_of(pool: Data) -> str:
+    """What else is to be said of the number of nodes."""
     if pool.get("paused"):
-        return f"{said}, paused"
+        return "paused"
     idle = count(pool, "idle")
-    return f"{said}, {idle} held by waiting runners" if idle > count(pool, "min") else said
+    return f"{idle} held by waiting runners" if idle > count(pool, "min") else ""
+
+
+def nodes_of(pool: Data) -> str:
+    """0 to 10, and what else is to be said of it."""
+    return ", ".join(said for said in (bounds_of(pool), state_of(pool)) if said)
 
 
 def free_of(pool: Data) -> str:
@@ -124,14 +134,16 @@ def other_labels(lane: Data) -> list[str]:
 
 def jobs_of(lane: Data) -> str:
     """How many jobs at once: what the lane starts, and what full pools have room for."""
-    most, room = count(lane, "most_jobs"), count(lane, "jobs_on_full_pools")
     if lane.get("paused"):
         return "paused"
-    said = str(most)
-    if room < most:
-        said += f", room for {room}"
+    most, room = count(lane, "most_jobs"), count(lane, "jobs_on_full_pools")
     waiting = count(lane, "least_jobs")
-    return f"{said}, {waiting} waiting" if waiting else said
+    said = [
+        str(most),
+        f"room for {room}" if room < most else "",
+        f"{waiting} runner{'' if waiting == 1 else 's'} waiting" if waiting else "",
+    ]
+    return ", ".join(one for one in said if one)
 
 
 def landings(lane: Data) -> list[tuple[str, str]]:
@@ -172,10 +184,10 @@ def code(value: str) -> str:
         return ""
     fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{pad}{line}{pad}{fence}".replace("|", "\\|")
+    return f"{fence}{pad}{line}{pad}{fence}"
 
 
-_ACTIVE = re.compile(r"[\\`*_\[\]<>|~&]")
+_ACTIVE = re.compile(r"[\\`*_\[\]<>~&]")
 
 
 def plain(value: str) -> str:
@@ -185,11 +197,18 @@ def plain(value: str) -> str:
 
 
 def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> list[str]:
-    """A Markdown table of cells that are marked up already."""
+    """A Markdown table of cells that are marked up already; a title that ends in a space is right.
+
+    A pipe would end its cell, also inside a code span.
+    """
     titles = list(head)
     rule = ["---:" if title.endswith(" ") else "---" for title in titles]
     return [
         f"| {' | '.join(title.strip() for title in titles)} |",
         f"|{'|'.join(rule)}|",
-        *(f"| {' | '.join(cells)} |" for cells in lines),
+        *(f"| {' | '.join(map(_cell, cells))} |" for cells in lines),
     ]
+
+
+def _cell(text_: str) -> str:
+    return text_.replace("|", "\\|")

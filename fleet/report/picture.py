@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from fleet.report.phrases import gpus_of, jobs_of, kind_of, nodes_of, written
+from fleet.report.phrases import bounds_of, gpus_of, kind_of, state_of, written
 from fleet.report.read import Data, count, lanes, part, parts, pools, text, words
 
 MOST_BOXES = 60
@@ -54,10 +54,8 @@ def _by_pool(report: Data) -> tuple[list[str], int]:
         for name, lane in parts(body, "lanes"):
             box = f"l{len(said)}"
             said.append(f'w{len(said)}(["{_label(written(lane))}"]) --> {box}')
-            jobs = jobs_of(lane)
-            lines.append(
-                f'  {box}["{_label(name, jobs if lane.get("paused") else f"{jobs} at once")}"]'
-            )
+            most = f"{count(lane, 'most_jobs')} at once"
+            lines.append(f'  {box}["{_label(name, "paused" if lane.get("paused") else most)}"]')
             for rank, pool in enumerate(words(lane, "pools"), start=1):
                 target = pool_ids.setdefault((cluster, pool), f"p{len(pool_ids)}")
                 several = len(words(lane, "pools")) > 1
@@ -76,7 +74,8 @@ def _pool_label(name: str, pool: Data) -> str:
     kind = f"{kinds[0]}{' and others' if len(kinds) > 1 else ''}" if kinds else ""
     return _label(
         name,
-        f"{nodes_of(pool)} x {kind}" if kind != name else f"{nodes_of(pool)} nodes",
+        f"{bounds_of(pool)} x {kind}" if kind != name else f"{bounds_of(pool)} nodes",
+        state_of(pool),
         gpus_of(pool),
         text(pool, "capacity") if pool.get("not_counted") else "",
     )

@@ -55,6 +55,22 @@ def usd(data: Data, key: str) -> float:
     return float(found) if isinstance(found, int | float) else 0.0
 
 
+_FIXED = ("job", "made_of", "network")
+"""Keys of maps whose own keys are fixed."""
+
+
+def filled(data: Data, other: Data) -> Data:
+    """The body of a cluster, pool or lane with what only `other` has, and so says nothing of it.
+
+    A key that one revision does not know yet is no difference between two fleets.
+    """
+    both = {**{key: value for key, value in other.items() if key not in data}, **data}
+    for key in _FIXED:
+        if isinstance(both.get(key), Mapping) and isinstance(other.get(key), Mapping):
+            both[key] = {**part(other, key), **part(both, key)}
+    return both
+
+
 def lanes(report: Data) -> Iterator[tuple[str, str, Data]]:
     """Every lane, with its cluster and its key there."""
     for cluster, body in parts(report, "clusters"):

@@ -18,22 +18,22 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypedDict
 
 from fleet.report.fields import changes, cluster_fields, pool_fields
-from fleet.report.read import Data, count, part, parts, text, words
+from fleet.report.read import Data, count, filled, part, parts, text, words
 
 Effect = Literal["replaced", "rolled", "new nodes only", "removed", "shrunk"]
 
 
 class Update(TypedDict):
-    """What becomes of one pool's nodes, or of one lane's runners."""
+    """What becomes of a cluster, of one pool's nodes, or of one lane's runners."""
 
-    what: Literal["pool", "lane"]
+    what: Literal["cluster", "pool", "lane"]
     id: str
-    """Cluster and pool, or cluster, forge and lane, joined by slashes."""
+    """Cluster; cluster and pool; or cluster, forge and lane, joined by slashes."""
     effect: Effect
     because: list[str]
     """Fields that changed; those of the cluster begin with it."""
     nodes: int
-    """At most; 0 of a lane."""
+    """At most, with every pool at its maximum; 0 of a lane."""
     lanes: list[str]
     """Lanes whose jobs may run there."""
     says: str
@@ -93,6 +93,14 @@ _SAYS: Final[dict[tuple[str, Effect], str]] = {
         "nodes that run stay as they are until they go; node_cycling: true would replace them"
     ),
 }
+_CLUSTER_REPLACED: Final = (
+    "the cluster or its network is made anew, with every node and lane; jobs that run there fail "
+    "(with protect: true the engine refuses)"
+)
+_CLUSTER_REMOVED: Final = (
+    "it goes with its nodes and lanes, and jobs that run there fail (with protect: true the engine "
+    "refuses)"
+)
 _SHRUNK: Final = "if more nodes run than the new maximum, those above it go under their jobs"
 _REMOVED: Final = "its nodes go, and jobs that run there fail"
 _LANE_REPLACES: Final = ("write", "url", "chart_version")
@@ -119,19 +127,11 @@ def _updates(base: Data, head: Data) -> Iterator[Update]:
         moved = [
             f"cluster.{one}" for one in (rules.moves if rules else ("kind",)) if one in between
         ]
+        if rules is not None and (moved or not new):
+            yield _whole(name, old, moved)
+            continue
         if rules is not None:
-            for pool, before in parts(old, "pools"):
-                after = part(new, "pools", pool)
-                for effect, because, nodes in _pool(before, after, between, moved, rules):
-                    yield {
-                        "what": "pool",
-                        "id": f"{name}/{pool}",
-                        "effect": effect,
-                        "because": because,
-                        "nodes": nodes,
-                        "lanes": _lanes_on(name, old, pool),
-                        "says": _says(text(old, "kind"), effect),
-                    }
+            yield from _pools(name, old, new, between, rules)
         for lane, before in parts(old, "lanes"):
             found = _lane(before, part(new, "lanes", lane), moved)
             if found is not None:
@@ -146,15 +146,43 @@ def _updates(base: Data, head: Data) -> Iterator[Update]:
                 }
 
 
+def _whole(cluster: str, old: Data, moved: list[str]) -> Update:
+    """A cluster that goes, or is made anew, takes everything on it along."""
+    return {
+        "what": "cluster",
+        "id": cluster,
+        "effect": "replaced" if moved else "removed",
+        "because": moved,
+        "nodes": sum(count(pool, "max") for _, pool in parts(old, "pools")),
+        "lanes": [f"{cluster}/{name}" for name, _ in parts(old, "lanes")],
+        "says": _CLUSTER_REPLACED if moved else _CLUSTER_REMOVED,
+    }
+
+
+def _pools(
+    cluster: str, old: Data, new: Data, between: Collection[str], rules: _Rules
+) -> Iterator[Update]:
+    for name, before in parts(old, "pools"):
+        for effect, because, nodes in _pool(before, part(new, "pools", name), between, rules):
+            yield {
+                "what": "pool",
+                "id": f"{cluster}/{name}",
+                "effect": effect,
+                "because": because,
+                "nodes": nodes,
+                "lanes": [
+                    f"{cluster}/{lane}"
+                    for lane, body in parts(old, "lanes")
+                    if name in words(body, "pools")
+                ],
+                "says": _says(text(old, "kind"), effect),
+            }
+
+
 def _between(old: Data, new: Data) -> set[str]:
     """Fields of a cluster that differ."""
-    return {*changes(cluster_fields(old).stated, cluster_fields(new).stated)}
-
-
-def _lanes_on(cluster: str, body: Data, pool: str) -> list[str]:
-    return [
-        f"{cluster}/{name}" for name, lane in parts(body, "lanes") if pool in words(lane, "pools")
-    ]
+    before, after = (cluster_fields(one).stated for one in (filled(old, new), filled(new, old)))
+    return {*changes(before, after)}
 
 
 def _says(kind: str, effect: Effect) -> str:
@@ -164,7 +192,7 @@ def _says(kind: str, effect: Effect) -> str:
 
 
 def _pool(
-    before: Data, after: Data, between: Collection[str], moved: list[str], rules: _Rules
+    before: Data, after: Data, between: Collection[str], rules: _Rules
 ) -> Iterator[tuple[Effect, list[str], int]]:
     """Effects on one pool, each with its causes and the nodes that it reaches at most."""
     most = count(before, "max")
@@ -173,12 +201,8 @@ def _pool(
         return
     found = {*_differences(before, after), *(f"cluster.{name}" for name in between)}
     subnets = [rules.subnet] if rules.subnet is not None else words(before, "zones")
-    replaces = [
-        *moved,
-        *_matching(
-            found, (*rules.replaces, *(f"cluster.network.subnets.{one}" for one in subnets))
-        ),
-    ]
+    own_subnets = (f"cluster.network.subnets.{one}" for one in subnets)
+    replaces = _matching(found, (*rules.replaces, *own_subnets))
     makes = _matching(found, rules.makes)
     if replaces:
         yield "replaced", replaces, most
@@ -192,7 +216,8 @@ def _pool(
 
 
 def _differences(before: Data, after: Data) -> set[str]:
-    old, new = (pool_fields(one, made_here=True) for one in (before, after))
+    both = (filled(before, after), filled(after, before))
+    old, new = (pool_fields(one, made_here=True) for one in both)
     return {*changes(old.stated, new.stated), *changes(old.effects, new.effects)}
 
 
@@ -213,5 +238,6 @@ def _lane(before: Data, after: Data, moved: list[str]) -> tuple[Effect, list[str
         return "replaced", moved
     if text(before, "forge") != "github":
         return None
-    because = [name for name in _LANE_REPLACES if before.get(name) != after.get(name)]
+    old, new = filled(before, after), filled(after, before)
+    because = [name for name in _LANE_REPLACES if old.get(name) != new.get(name)]
     return ("replaced", because) if because else None
