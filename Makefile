@@ -1,9 +1,11 @@
 # Every target is one command of README.md. STACK, CONFIG, FROM, TO and BASE choose what is rehearsed.
 .DEFAULT_GOAL := help
-STACK ?= staging
+PROJECT ?= fleet
+STACK ?= $(if $(filter bootstrap,$(PROJECT)),ci,staging)
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT := .venv/.complete
+POLICY_ENVIRONMENT := policy/.venv/.complete
 
 # Bytecode makes the second start of the SDKs three times faster.
 unexport PYTHONDONTWRITEBYTECODE
@@ -16,17 +18,21 @@ WHAT := --config "$(CONFIG)"
 else
 WHAT := --stack "$(STACK)"
 endif
+WHAT += --project "$(PROJECT)"
 ifdef FAIL
 WHAT += --fail "$(FAIL)"
 endif
 ifdef STALL
 WHAT += --stall "$(STALL)"
 endif
+ifdef POLICY
+WHAT += --policy "$(POLICY)"
+endif
 
-.PHONY: help rehearse report test coverage lint lock schema benchmark preview up destroy clean
+.PHONY: help environment policy rehearse report diff test coverage lint lock schema benchmark preview up destroy clean
 
 help: ## say what each target does
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 	$(PYTHON) -m venv .venv
@@ -36,7 +42,17 @@ $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch $@
 
-rehearse: $(ENVIRONMENT) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=)
+environment: $(ENVIRONMENT) ## make .venv from the lock
+
+policy: $(POLICY_ENVIRONMENT) ## make policy/.venv for the policy pack from its own lock
+
+$(POLICY_ENVIRONMENT): $(ENVIRONMENT) policy/requirements.txt
+	$(PYTHON) -m venv policy/.venv
+	$(BIN)/uv pip sync --quiet --python policy/.venv/bin/python --require-hashes policy/requirements.txt \
+	  || policy/.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r policy/requirements.txt
+	@touch $@
+
+rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, POLICY=, PROJECT=bootstrap)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
 report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack file, in a second (STACK=, CONFIG=, BASE=, FORMAT=)
@@ -46,30 +62,49 @@ diff: $(ENVIRONMENT) ## what this branch changes in a stack, no account needed (
 	@$(BIN)/python -m rehearsal.diff $(COMPARED)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
-UNTRACED := tests/fleet tests/rehearsal tests/test_rehearsals.py tests/test_examples.py
+UNTRACED := tests/fleet tests/policy tests/rehearsal tests/tools tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py
 TRACED := tests/components $(filter-out $(UNTRACED),$(wildcard tests/test_*.py))
-test: $(ENVIRONMENT) ## run the tests on two cores, coverage shown
+test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run the tests on two cores, coverage shown
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TRACED) --cov --cov-report=term:skip-covered
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(UNTRACED)
 
 coverage: $(ENVIRONMENT) ## coverage of every test that needs no engine (slow)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not engine" --cov --cov-report=term:skip-covered
 
-lint: $(ENVIRONMENT) ## ruff, its formatter and pyright
+WORKFLOWS := $(wildcard .github/workflows/*.yaml)
+ACTIONLINT_VERSION := $(shell sed -n 's,.*rhysd/actionlint v\([0-9.]*\).*,\1,p' tools/actionlint/go.mod)
+ACTIONLINT := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpu-runners/actionlint/$(ACTIONLINT_VERSION)/actionlint
+lint: $(ENVIRONMENT) ## ruff, its formatter, pyright; the workflows of GitHub and GitLab
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions .github/actions/*/action.yaml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci .gitlab-ci.yml
+	$(BIN)/zizmor --quiet --offline .github
+	@if command -v go >/dev/null || test -x "$(ACTIONLINT)"; then $(MAKE) --no-print-directory actionlint; \
+	  else echo "actionlint: left out, there is no Go to build it"; fi
+
+.PHONY: actionlint
+actionlint: $(ACTIONLINT)
+	$(ACTIONLINT) $(WORKFLOWS)
+
+# Once per version, as the Pulumi CLI is: 5 seconds.
+$(ACTIONLINT):
+	cd tools/actionlint && CGO_ENABLED=0 GOWORK=off go build -mod=readonly -o "$@" github.com/rhysd/actionlint/cmd/actionlint
 
 lock: $(ENVIRONMENT) ## compile the locks from the ranges in pyproject.toml
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes --extra dev pyproject.toml -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes policy/requirements.in -o policy/requirements.txt
 	grep '^uv==' requirements-dev.txt | sed 's/ .*//' | $(BIN)/uv pip compile --quiet --no-header --no-annotate --generate-hashes - -o tools/requirements-uv.txt
 
 schema: $(ENVIRONMENT) ## write stack.schema.json from the models
 	$(BIN)/python -m fleet.spec.schema --write
 
-benchmark: $(ENVIRONMENT) ## what components cost, side by side with a flat script
+benchmark: $(ENVIRONMENT) ## what components cost beside a flat script, and checks of a large fleet beside a small one
 	$(BIN)/python benchmarks/registration.py
+	$(BIN)/python benchmarks/checks.py
 
 preview: $(ENVIRONMENT) ## pulumi preview of STACK in the real account
 	pulumi preview --stack $(STACK) --diff
@@ -81,5 +116,5 @@ destroy: $(ENVIRONMENT) ## pulumi destroy of STACK in the real account
 	pulumi destroy --stack $(STACK)
 
 clean: ## remove the environment and everything that was generated
-	rm -rf .venv .rehearsal .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv policy/.venv .rehearsal .pytest_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

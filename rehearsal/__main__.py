@@ -24,12 +24,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Late: an import of the SDKs takes half a second, and --help needs none of them.
         from rehearsal.life import rehearse  # noqa: PLC0415
-        from rehearsal.workspace import ROOT  # noqa: PLC0415
+        from rehearsal.project import PROJECTS  # noqa: PLC0415
 
-        chosen = options.config or ROOT / f"Pulumi.{options.stack}.yaml"
+        project = PROJECTS[options.project]
+        chosen = options.config or project.stack_file(options.stack or project.default_stack)
         result = rehearse(
             options.from_file or chosen,
             to=options.to_file,
+            project=project,
+            policy=options.policy,
             faults=[*map(_failure, options.fail), *map(_stall, options.stall)],
             console=console,
         )
@@ -52,9 +55,17 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m rehearsal",
         description="Take a stack file through the real Pulumi engine against stand-in clouds.",
     )
+    parser.add_argument(
+        "--project",
+        choices=("fleet", "bootstrap"),
+        default="fleet",
+        help="which program: the fleet, or what comes before it (fleet)",
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "--stack", default="staging", metavar="NAME", help="rehearse Pulumi.NAME.yaml (staging)"
+        "--stack",
+        metavar="NAME",
+        help="rehearse the project's Pulumi.NAME.yaml (fleet: staging, bootstrap: ci)",
     )
     which.add_argument("--config", type=Path, metavar="FILE", help="rehearse any stack file")
     which.add_argument(
@@ -74,6 +85,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         metavar="NAME[:SECONDS]",
         help=f"let a resource take longer ({STALL_S:.0f} s)",
+    )
+    parser.add_argument(
+        "--policy", type=Path, metavar="FOLDER", help="let a policy pack judge the last stack file"
     )
     options = parser.parse_args(arguments)
     if (options.from_file is None) != (options.to_file is None):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from fleet.bootstrap import load as bootstrap_load
+from fleet.bootstrap.report import roles
 from fleet.findings import StackFileError
 from fleet.load import load
 from fleet.plan.secrets import ExternalSecret
@@ -28,6 +30,18 @@ def report_data(file: StackFile) -> dict[str, Any]:
     except StackFileError as error:
         raise Refused(str(error)) from None
     return data(fleet, stack=file.name)
+
+
+def bootstrap(file: StackFile) -> str:
+    """The variables that the bootstrap exports. Raises `Refused` with everything that is wrong."""
+    data = file.value(bootstrap_load.KEY)
+    if data is None:
+        raise Refused(f"{file.path}: config has no key {bootstrap_load.KEY}; write it")
+    try:
+        plan = bootstrap_load.load(data, source=str(file.path))
+    except StackFileError as error:
+        raise Refused(str(error)) from None
+    return roles(plan)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

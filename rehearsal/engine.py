@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from pulumi import automation
@@ -97,6 +98,16 @@ class Outcome:
                         paths=tuple(sorted(metadata.detailed_diff or metadata.diffs or ())),
                     )
                 )
+        policy = event.policy_event
+        if policy is not None:
+            heard = Complaint(
+                type=_type(policy.resource_urn or ""),
+                name=_name(policy.resource_urn or ""),
+                # The first line is the policy's description, the last one what is wrong here.
+                message=f"policy {policy.policy_name}: {policy.message.strip().splitlines()[-1]}",
+            )
+            mandatory = policy.enforcement_level == "mandatory"
+            (self.complaints if mandatory else self.warnings).append(heard)
         diagnostic = event.diagnostic_event
         if diagnostic is not None and diagnostic.severity in {"error", "warning"}:
             heard = Complaint(
@@ -187,6 +198,7 @@ def run(
     as_diff: bool = False,
     continue_on_error: bool = False,
     on_event: OnEvent | None = None,
+    policies: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outcome:
     """Runs one operation; that it fails is in the outcome. Raises `Refused` for a locked stack."""
     outcome = Outcome()
@@ -207,9 +219,9 @@ def run(
     _silence_sdk()
     try:
         if operation == "preview":
-            stack.preview(**common, json=as_json, diff=as_diff)
+            stack.preview(**common, **policies, json=as_json, diff=as_diff)
         elif operation == "up":
-            stack.up(**common, **quiet, continue_on_error=continue_on_error)
+            stack.up(**common, **quiet, **policies, continue_on_error=continue_on_error)
         else:
             stack.destroy(**common, **quiet, continue_on_error=continue_on_error)
         outcome.ok = True

@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from rehearsal import checks, cli, engine, secrets, stackfile, words, workspace
+from rehearsal import checks, cli, engine, policies, secrets, stackfile, words, workspace
 from rehearsal.artifacts import Artifacts, Phase
 from rehearsal.engine import Outcome
+from rehearsal.project import FLEET, Project
 from rehearsal.result import Result
 from rehearsal.stackfile import StackFile
 from rehearsal.standin.faults import Fault, Faults
@@ -42,26 +43,29 @@ def rehearse(
     continue_on_error: bool = False,
     folder: Path | None = None,
     console: Console | None = None,
-    check: Callable[[StackFile], str] = checks.report,
-    program: Program = workspace.project_program,
+    project: Project = FLEET,
+    check: Callable[[StackFile], str] | None = None,
+    program: Program | None = None,
     packages: Sequence[Package] = PACKAGES,
+    policy: Path | None = None,
 ) -> Result:
     """Rehearses a stack file, or the change from `config` to the stack file `to`.
 
     `between` acts on the clouds once `config` is up, as an autoscaler or a person would.
     Leaves its files in `folder` (default `.rehearsal/<stack>/`). With `continue_on_error` one `up`
     meets many failures instead of the first; the engine then asks for dependents of what failed
-    with inputs missing. `check`, `program` and `packages` are the project's
-    own unless a test of the rehearsal brings others. May run several times in one process, one
-    after another. Raises `Refused`.
+    with inputs missing. `policy` is the folder of a pack that judges the last file. `check` and
+    `program` are those of `project` unless a test of the rehearsal brings others, and `packages`
+    too. May run several times in one process, one after another. Raises `Refused`.
     """
     started = time.monotonic()
     out = console or Console(quiet=True)
     files = [stackfile.read(path) for path in (config, to) if path is not None]
-    findings = [check(file) for file in files]
+    findings = [(check or project.check)(file) for file in files]
     name = files[-1].name
-    where = folder or workspace.ROOT / ".rehearsal" / name
+    where = folder or project.artifacts(name)
     _say(out, f"rehearsing {' -> '.join(words.short(file.path) for file in files)}")
+    pack = policies.pack_of(policy, name) if policy is not None else None
     taken = cli.find(lambda line: _say(out, f"  {line}"))
     _say(out, f"  pulumi {taken.version}: {taken.why}")
     injected = Faults(*faults)
@@ -72,7 +76,12 @@ def rehearse(
         workspace.clean_surroundings(),
         serving(packages, world, injected) as servers,
         workspace.opened(
-            name, taken, {s.package.name: s.port for s in servers}, program
+            name,
+            taken,
+            {s.package.name: s.port for s in servers},
+            program or project.program,
+            settings=project.settings,
+            pack=pack,
         ) as scratch,
     ):
         life = _Life(
@@ -82,6 +91,7 @@ def rehearse(
             artifacts=Artifacts(where),
             console=out,
             continue_on_error=continue_on_error,
+            policies=pack.options if pack is not None else {},
         )
         life.run(files, between)
         life.note_defects(defect for server in servers for defect in server.defects)
@@ -126,6 +136,7 @@ class _Life:
         artifacts: Artifacts,
         console: Console,
         continue_on_error: bool,
+        policies: Mapping[str, Any],
     ) -> None:
         self._scratch = scratch
         self._world = world
@@ -133,6 +144,8 @@ class _Life:
         self._artifacts = artifacts
         self._console = console
         self._continue_on_error = continue_on_error
+        self._policies = policies
+        self._judged = False
         self._phases: list[Phase] = []
         self._problems: list[str] = []
         self._placeholders: dict[str, str] = {}
@@ -148,6 +161,7 @@ class _Life:
             if between is not None:
                 between(self._world)
         self._configure(files[-1])
+        self._judged = True
         preview = self._phase("preview", "preview", as_json=True)
         self._artifacts.preview(preview)
         if not self._must_succeed(preview):
@@ -225,6 +239,7 @@ class _Life:
                 operation,
                 as_json=as_json,
                 continue_on_error=self._continue_on_error,
+                policies=self._policies if self._judged else {},
             )
         verdict = words.verdict(outcome, protected)
         phase = Phase(title=title, verdict=verdict, outcome=outcome)

@@ -33,8 +33,12 @@ class StackFile:
     @property
     def stack(self) -> object:
         """The value of `gpu-runners:stack`, None where it is absent."""
+        return self.value(STACK_KEY)
+
+    def value(self, key: str) -> object:
+        """The value of a full key under `config`, None where it is absent."""
         config = self.data.get("config")
-        return cast("dict[str, Any]", config).get(STACK_KEY) if isinstance(config, dict) else None
+        return cast("dict[str, Any]", config).get(key) if isinstance(config, dict) else None
 
 
 def read(path: Path) -> StackFile:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import runpy
 import secrets
 import shutil
 import sys
@@ -25,20 +24,16 @@ from pulumi import automation
 from rehearsal.cli import Cli
 from rehearsal.engine import Command, Stack
 from rehearsal.errors import Refused
+from rehearsal.policies import STACK_FILE, Pack
 from rehearsal.stackfile import StackFile
 
 ROOT: Final = Path(__file__).parent.parent
-"""The project: where `Pulumi.yaml` and `__main__.py` are."""
+"""The folder from which a program imports."""
 
 AMBIENT: Final = ("AWS_", "OCI_", "TF_VAR_", "GITLAB_", "PULUMI_", "KUBE", "HELM_", "GITHUB_TOKEN")
 """Beginnings of the names that are hidden: credentials and settings of tools."""
 
 Program = Callable[[], None]
-
-
-def project_program() -> None:
-    """Runs the project's `__main__.py` as the engine's language host would."""
-    runpy.run_path(str(ROOT / "__main__.py"), run_name="__main__")
 
 
 class _Local(automation.LocalWorkspace):
@@ -108,23 +103,36 @@ class Workspace:
 
 @contextmanager
 def opened(
-    name: str, cli: Cli, ports: Mapping[str, int], program: Program | None = project_program
+    name: str,
+    cli: Cli,
+    ports: Mapping[str, int],
+    program: Program | None,
+    *,
+    settings: Path,
+    pack: Pack | None = None,
 ) -> Generator[Workspace]:
     """A scratch copy with an empty stack of that name; removed at the end.
 
-    Without a program, `run_program_at` says where each is served.
+    `settings` is the project file that belongs to the program. Without one, `run_program_at` says
+    where each is served.
     """
     folder = Path(tempfile.mkdtemp(prefix="gpu-runners-rehearsal-"))
     try:
         (folder / "state").mkdir()
         (folder / "home").mkdir()
-        shutil.copy(ROOT / "Pulumi.yaml", folder)
+        shutil.copy(settings, folder)
+        environment = _engine_environment(folder, ports)
+        if pack is not None:
+            (folder / "host").mkdir()
+            pack.host(folder / "host")
+            environment["PATH"] = f"{folder / 'host'}{os.pathsep}{os.environ.get('PATH', '')}"
+            environment[STACK_FILE] = str(folder / f"Pulumi.{name}.yaml")
         local = _Local(
             work_dir=str(folder),
             pulumi_home=str(folder / "home"),
             program=program,
             pulumi_command=Command(cli),
-            env_vars=_engine_environment(folder, ports),
+            env_vars=environment,
         )
         yield Workspace(folder=folder, stack=Stack(name, local))
     except automation.CommandError as error:

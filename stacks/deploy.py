@@ -79,18 +79,9 @@ def _lanes(plan: ClusterPlan) -> dict[str, Any]:
 
 
 def _versions(plan: ClusterPlan) -> dict[str, Any]:
-    releases = [plan.autoscaler.release] if plan.autoscaler is not None else []
-    stack = plan.gpu_stack
-    releases += [one for one in (stack.device_plugin, stack.operator) if one is not None]
-    if isinstance(plan.platform, EksPlan) and plan.platform.efa_plugin is not None:
-        releases.append(plan.platform.efa_plugin)
-    if plan.github is not None:
-        releases += [plan.github.controller.release, *(lane.release for lane in plan.github.lanes)]
-    if plan.gitlab is not None:
-        releases += [lane.release for lane in plan.gitlab.lanes]
     return {
         **_platform_versions(plan),
-        "charts": {one.chart.rpartition("/")[2]: one.version for one in releases},
+        "charts": {one.chart.rpartition("/")[2]: one.version for one in plan.releases()},
         "gpus": {pool.name: pool.gpu for pool in plan.pools if pool.gpu is not None},
     }
 

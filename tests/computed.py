@@ -13,6 +13,9 @@ ACCOUNT: Final = "111122223333"
 GITLAB_TOKEN: Final = "glrt-computed-by-gitlab"
 """Secret text: what GitLab returns when a runner is created."""
 
+OCI_CLIENT_SECRET: Final = "secret-that-oci-makes-up"
+"""Secret text: what an application of an identity domain signs in with."""
+
 Computed = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 
 
@@ -168,9 +171,25 @@ COMPUTED: Final[Mapping[str, Computed]] = {
     "aws:eks/podIdentityAssociation:PodIdentityAssociation": lambda name, _inputs: {
         "associationId": f"a-{name}"
     },
+    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": lambda _name, inputs: {
+        "arn": f"arn:aws:iam::{ACCOUNT}:oidc-provider/{str(inputs.get('url')).removeprefix('https://')}"
+    },
     "aws:iam/role:Role": _role,
     "aws:iam/rolePolicy:RolePolicy": lambda name, _inputs: {"name": f"{name}-1a2b3c4"},
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": _nothing,
+    "aws:kms/alias:Alias": _nothing,
+    "aws:kms/key:Key": lambda name, _inputs: {"keyId": name, "arn": _arn("kms", f"key/{name}")},
+    "aws:s3/bucket:Bucket": lambda name, inputs: {
+        "bucket": inputs.get("bucket", f"{name}-1a2b3c4"),
+        "arn": f"arn:aws:s3:::{inputs.get('bucket', f'{name}-1a2b3c4')}",
+    },
+    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": _nothing,
+    "aws:s3/bucketOwnershipControls:BucketOwnershipControls": _nothing,
+    "aws:s3/bucketPolicy:BucketPolicy": _nothing,
+    "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": _nothing,
+    "aws:s3/bucketServerSideEncryptionConfiguration:"
+    "BucketServerSideEncryptionConfiguration": _nothing,
+    "aws:s3/bucketVersioning:BucketVersioning": _nothing,
     "oci:ContainerEngine/addon:Addon": lambda _name, _inputs: {"state": "ACTIVE"},
     "oci:ContainerEngine/cluster:Cluster": _oke_cluster,
     "oci:ContainerEngine/nodePool:NodePool": lambda _name, _inputs: {"state": "ACTIVE"},
@@ -183,6 +202,13 @@ COMPUTED: Final[Mapping[str, Computed]] = {
     "oci:Core/serviceGateway:ServiceGateway": _nothing,
     "oci:Core/subnet:Subnet": _nothing,
     "oci:Core/vcn:Vcn": _nothing,
+    "oci:Identity/domainsApp:DomainsApp": lambda name, _inputs: {
+        "name": f"client-id-of-{name}",
+        "clientSecret": OCI_CLIENT_SECRET,
+    },
+    "oci:Identity/domainsGroup:DomainsGroup": _nothing,
+    "oci:Identity/domainsIdentityPropagationTrust:DomainsIdentityPropagationTrust": _nothing,
+    "oci:Identity/domainsUser:DomainsUser": _nothing,
     "oci:Identity/policy:Policy": _nothing,
     "gitlab:index/userRunner:UserRunner": lambda _name, _inputs: {"token": GITLAB_TOKEN},
     "kubernetes:apps/v1:DaemonSet": _nothing,

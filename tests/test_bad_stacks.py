@@ -171,10 +171,11 @@ def test_a_warning_is_logged_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) 
     )
 
     def load(*args: Any, **kwargs: Any) -> Fleet:
-        return replace(fleet.load.load(*args, **kwargs), warnings=(warning,))
+        note = replace(warning, severity="note")
+        return replace(fleet.load.load(*args, **kwargs), findings=(warning, note))
 
     monkeypatch.setattr(stacks.load, "load", load)
     found, error = stackfiles.run("staging")
     assert error is None
-    assert found.log == [("warning", "clusters.x: odd\n    mend it")]
+    assert found.log == [("warning", "clusters.x: odd\n    mend it")], "a note is for the report"
     assert found.find("gpu-runners:index:RunnerCluster")

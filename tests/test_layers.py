@@ -12,10 +12,13 @@ import pytest
 from fleet.catalog.charts import CHARTS
 from tests.stackfiles import ROOT
 
-ARROW = ("rehearsal", "__main__", "stacks", "components", "fleet")
+ARROW = ("rehearsal", "bootstrap", "__main__", "stacks", "components", "fleet")
 """Each may import those to its right."""
 
-OUTSIDE = ("tests", "benchmarks", "tools")
+PROGRAMS = {"__main__": "bootstrap", "stacks": "bootstrap", "bootstrap": "stacks"}
+"""Two programs side by side: each layer here must not import that one."""
+
+OUTSIDE = ("tests", "benchmarks", "tools", "policy")
 """May import anything, and nothing imports them."""
 
 CLOUDS = {"aws": "pulumi_aws", "oci": "pulumi_oci"}
@@ -27,7 +30,8 @@ def files(*layers: str) -> list[Path]:
     for layer in layers:
         folder = ROOT / layer
         found += [ROOT / f"{layer}.py", *sorted(folder.rglob("*.py"))]
-    return [file for file in found if file.is_file() and "__pycache__" not in file.parts]
+    aside = {"__pycache__", ".venv"}
+    return [file for file in found if file.is_file() and not aside & set(file.parts)]
 
 
 def named(file: Path) -> str:
@@ -73,38 +77,56 @@ def test_imports_follow_the_arrow() -> None:
             assert not wrong, f"{named(file)}: {layer} may import {', '.join(ARROW[index:])}"
 
 
+@pytest.mark.parametrize(("layer", "other"), PROGRAMS.items())
+def test_the_two_programs_know_nothing_of_each_other(layer: str, other: str) -> None:
+    for file in files(layer):
+        wrong = [name for name in imports(file) if name.partition(".")[0] in (other, "__main__")]
+        assert not wrong, f"{named(file)}: {layer} and {other} are two programs"
+
+
 def test_the_domain_knows_no_pulumi() -> None:
     for file in files("fleet"):
         wrong = {name for name in imports(file) if name.startswith(("pulumi", "google", "grpc"))}
         assert not wrong, f"{named(file)}: fleet is judged without any engine"
 
 
+def test_the_policy_pack_judges_from_outside_and_shares_only_the_domain() -> None:
+    forbidden = {*ARROW, *OUTSIDE} - {"fleet", "policy"}
+    for file in files("policy"):
+        names = set(imports(file))
+        wrong = {name for name in names if name.partition(".")[0] in forbidden}
+        assert not wrong, f"{named(file)}: the pack may import fleet"
+        if file.name != "__main__.py":
+            own = {name for name in names if name.startswith("pulumi")}
+            assert not own, f"{named(file)}: the program's environment has no pulumi-policy"
+
+
 def test_configuration_is_read_in_one_place() -> None:
-    program = files("__main__", "stacks", "components")
+    program = files("__main__", "bootstrap", "stacks", "components")
     readers = {
         named(file)
         for file in program
         if any(call.rpartition(".")[2] in ("Config", "get_config") for call in calls(file))
         or any(name.startswith("pulumi.runtime") for name in imports(file))
     }
-    assert readers == {"stacks/load.py"}
+    assert readers == {"stacks/load.py", "bootstrap/load.py"}, "one place for each program"
 
 
 def test_providers_are_built_in_one_place() -> None:
     builders = {
         named(file)
-        for file in files("__main__", "stacks", "components")
+        for file in files("__main__", "bootstrap", "stacks", "components")
         for call in calls(file)
         if re.search(r"(^|\.)Provider$", call)
     }
-    assert builders == {"stacks/providers.py"}
+    assert builders == {"stacks/providers.py", "bootstrap/deploy.py"}, "one for each program"
 
 
 def test_chart_versions_stand_in_one_place() -> None:
     pins = {pin.version for pin in CHARTS.values()}
     assert pins
     assert all(re.search(r"\d+\.\d+\.\d+", pin) for pin in pins), "a pin is a whole version"
-    for file in files("__main__", "stacks", "components", "fleet"):
+    for file in files("__main__", "bootstrap", "stacks", "components", "fleet"):
         if named(file) != "fleet/catalog/charts.py":
             found = {pin for pin in pins if f'"{pin}"' in _code(file)}
             assert not found, f"{named(file)} repeats {found}: use fleet.catalog.charts"

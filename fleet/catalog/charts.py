@@ -31,10 +31,6 @@ GPU_OPERATOR: Final = ChartPin(
     repository="https://helm.ngc.nvidia.com/nvidia",
     chart="gpu-operator",
 )
-GPU_OPERATOR_DRIVER: Final = "595.91.07"
-"""Driver that the pinned operator installs where nobody says another: `driver.version` of its
-values (NVIDIA/gpu-operator@v26.7.0:deployments/gpu-operator/values.yaml)."""
-
 NVIDIA_DEVICE_PLUGIN: Final = ChartPin(
     name="nvidia-device-plugin",
     version="0.20.0",

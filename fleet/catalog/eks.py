@@ -10,8 +10,10 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final, Literal
 
-_DATES = "https://endoflife.date/amazon-eks"
-_RELEASES = "https://github.com/awslabs/amazon-eks-ami/releases"
+_DATES = (
+    "https://endoflife.date/amazon-eks ; "
+    "https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html"
+)
 _AUTOSCALER = "https://github.com/kubernetes/autoscaler/releases"
 
 
@@ -26,13 +28,15 @@ class KubernetesVersion:
 
     minor: str
     standard_support_end: date
+    extended_support_end: date
+    """A year after the other; EKS then upgrades the control plane by itself."""
     autoscaler_image_tag: str
     ami_release: str
     nvidia_driver: str
     source: str
 
 
-# 2026-09-23 is the last release before two with a kernel that panics (AMI_RELEASE_FAULTS); later
+# 2026-09-23 is the last release before two with a kernel that panics (`eks_amis`); later
 # ones up to 2026-10-23 exist, but their Kubernetes patch numbers were not to be seen.
 # Since v20260917 the NVIDIA AMI holds two drivers and picks by instance type at first boot: 595
 # (595.91.07 seen) for g7, 580 for every type of our catalog (awslabs/amazon-eks-ami issue 2768).
@@ -46,6 +50,7 @@ KUBERNETES_VERSIONS: Final[Mapping[str, KubernetesVersion]] = MappingProxyType(
             KubernetesVersion(
                 minor="1.33",
                 standard_support_end=date(2026, 7, 29),
+                extended_support_end=date(2027, 7, 29),
                 autoscaler_image_tag="v1.33.6",
                 ami_release="1.33.13-20260923",
                 nvidia_driver=_DRIVER_FLOOR,
@@ -54,6 +59,7 @@ KUBERNETES_VERSIONS: Final[Mapping[str, KubernetesVersion]] = MappingProxyType(
             KubernetesVersion(
                 minor="1.34",
                 standard_support_end=date(2026, 12, 2),
+                extended_support_end=date(2027, 12, 2),
                 autoscaler_image_tag="v1.34.5",
                 ami_release="1.34.10-20260903",
                 nvidia_driver=_DRIVER_FLOOR,
@@ -65,6 +71,7 @@ KUBERNETES_VERSIONS: Final[Mapping[str, KubernetesVersion]] = MappingProxyType(
             KubernetesVersion(
                 minor="1.35",
                 standard_support_end=date(2027, 3, 27),
+                extended_support_end=date(2028, 3, 27),
                 autoscaler_image_tag="v1.35.2",
                 ami_release="1.35.8-20260923",
                 nvidia_driver=_DRIVER_FLOOR,
@@ -73,11 +80,13 @@ KUBERNETES_VERSIONS: Final[Mapping[str, KubernetesVersion]] = MappingProxyType(
             KubernetesVersion(
                 minor="1.36",
                 standard_support_end=date(2027, 8, 2),
+                extended_support_end=date(2028, 8, 2),
                 autoscaler_image_tag="v1.36.1",
                 ami_release="1.36.4-20260923",
                 nvidia_driver=_DRIVER_FLOOR,
                 source=(
-                    f"support end as AWS' API gave it on 2026-09-23, quoted in public notes ; "
+                    "standard support as AWS' API gave it on 2026-09-23, quoted in public notes; "
+                    "extended support a year later by AWS' rule ; "
                     f"{_AUTOSCALER} ; AMI release seen on public EKS node groups"
                 ),
             ),
@@ -86,15 +95,12 @@ KUBERNETES_VERSIONS: Final[Mapping[str, KubernetesVersion]] = MappingProxyType(
 )
 """Versions that this program offers. AMIs for 1.37 exist since October 2026: not yet offered."""
 
-_KERNEL_PANIC = (
-    "kernel 6.12.110 panics during memory reclaim on Kubernetes 1.31 to 1.35; "
-    f"fixed in 20261012 ({_RELEASES}/tag/v20261012)"
-)
+CLUSTER_USD_PER_HOUR: Final = 0.10
+"""Control plane of a version in standard support, in every commercial region."""
 
-AMI_RELEASE_FAULTS: Final[Mapping[str, str]] = MappingProxyType(
-    {"20260930": _KERNEL_PANIC, "20261003": _KERNEL_PANIC}
-)
-"""Day of an AMI release (the part after the dash) -> why not to pin it."""
+EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR: Final = 0.60
+"""The same in extended support, all of it: https://aws.amazon.com/blogs/containers/
+amazon-eks-extended-support-for-kubernetes-versions-pricing ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

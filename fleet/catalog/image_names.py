@@ -65,14 +65,18 @@ _MOVING_WORDS: Final = frozenset(
 )
 """Words that make a tag move wherever they stand in it."""
 
-_MOVING_TAGS: Final = frozenset(
-    {"current", "dev", "devel", "develop", "main", "master", "prod", "production", "release",
-     "stable", "staging", "test", "trunk"}
-)  # fmt: skip
+_MOVING_BRANCHES: Final = frozenset({"develop", "main", "master", "trunk"})
 """Words that make a tag move where they begin it."""
 
-_FIXED_PART: Final = re.compile(r"(?:^|[-_.])(?:20\d{6}|(?=[0-9a-f]*\d)[0-9a-f]{7,40})(?=$|[-_.])")
-"""A day or a commit inside a tag, which names one build."""
+_MOVING_TAGS: Final = frozenset(
+    {"current", "dev", "devel", "prod", "production", "release", "stable", "staging", "test"}
+)
+"""Tags that move by themselves, but not as part of another (`release-2.1`)."""
+
+_FIXED_PART: Final = re.compile(
+    r"(?:^|[-_.])(?:20\d{6}|(?=[0-9a-f]*\d)[0-9a-f]{7,40}|(?:canary|nightly)\.\d+)(?=$|[-_.])"
+)
+"""A day, a commit or a running number inside a tag, which names one build."""
 
 
 def split_reference(reference: str) -> tuple[str, str | None, str | None]:
@@ -114,10 +118,14 @@ def moving_tag(reference: str) -> bool:
         return False
     if tag is None:
         return True
-    if _FIXED_PART.search(tag.lower()):
+    if _FIXED_PART.search(tag.lower()) is not None:
         return False
     words = re.split(r"[-_.]", tag.lower())
-    return bool(_MOVING_WORDS & set(words)) or words[0] in _MOVING_TAGS
+    return (
+        tag.lower() in _MOVING_TAGS
+        or words[0] in _MOVING_BRANCHES
+        or not _MOVING_WORDS.isdisjoint(words)
+    )
 
 
 def cuda_tag_without_patch(reference: str) -> bool:

@@ -66,7 +66,7 @@ HELM_RELEASE: Final = NameLimit(
     subject="Helm release",
     max_length=53,
     pattern=rf"{_DNS_LABEL}(\.{_DNS_LABEL})*",
-    source="helm/helm pkg/chartutil/validate_name.go (from memory, not confirmed)",
+    source="helm/helm pkg/chartutil/validate_name.go (maxReleaseNameLen and validName)",
 )
 IAM_ROLE: Final = NameLimit(
     subject="IAM role",
@@ -93,7 +93,19 @@ GITLAB_RUNNER_DESCRIPTION: Final = NameLimit(
     subject="description of a GitLab runner",
     max_length=1024,
     pattern=None,
-    source="gitlabhq/gitlabhq app/models/ci/runner.rb (from memory, not confirmed)",
+    source="gitlabhq/gitlabhq app/models/ci/runner.rb (validates :description)",
+)
+GITLAB_TAG: Final = NameLimit(
+    subject="tag of a GitLab runner",
+    max_length=255,
+    pattern=None,
+    source="gitlabhq/gitlabhq app/models/ci/tag.rb (validates :name)",
+)
+GITHUB_RUNNER: Final = NameLimit(
+    subject="GitHub runner (not its group, for which GitHub names no limit)",
+    max_length=64,
+    pattern=None,
+    source="myoung34/docker-github-actions-runner pull request 465, which met the limit",
 )
 OCI_DISPLAY_NAME: Final = NameLimit(
     subject="OKE cluster, OKE node pool or other OCI resource",
@@ -127,13 +139,16 @@ OCI_TAG_VALUE: Final = NameLimit(
 )
 
 OCI_MAX_FREEFORM_TAGS: Final = 10
-"""Free-form tags of one OCI resource (from memory, not confirmed)."""
+"""Free-form tags of one OCI resource (yugabyte/yugabyte-db OCICloudUtil.java, which checks it)."""
 
 OCI_METADATA_MAX_BYTES: Final = 32_000
 """Metadata of one instance, user_data included: pulumi_oci core.Instance metadata."""
 
 OCI_NSGS_PER_VNIC: Final = 5
-"""Network security groups of one VNIC, so also of a pool or endpoint (from memory)."""
+"""Network security groups of one VNIC, so also of a pool or endpoint.
+
+Source: https://docs.cloud.oracle.com/en-us/iaas/Content/Network/Concepts/securityrules.htm
+"""
 
 OKE_MIN_BOOT_VOLUME_GB: Final = 50
 OKE_MAX_BOOT_VOLUME_GB: Final = 32_768

@@ -1,7 +1,11 @@
 """How many instances MIG cuts of one GPU, by model and profile.
 
-Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
-(from memory, not confirmed; profiles with media extensions or attributes are left out).
+Profiles with media extensions or attributes are left out.
+
+Sources: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html (names
+for A100-80GB) and supported-gpus.html beside it (most instances of each card); names for B200 and
+RTX PRO 6000 and the counts 7, 4, 3, 2, 1, 1: aws/sagemaker-hyperpod-cli pull request 403. Names for
+A100-40GB, H100 and H200: from memory, not confirmed.
 """
 
 from collections.abc import Mapping

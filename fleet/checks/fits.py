@@ -12,7 +12,7 @@ from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
 from fleet.plan import words
 from fleet.plan.nodes import Node, Pool
-from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer, together
+from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer
 from fleet.units import format_cpu, format_memory
 
 _KEYS: Final = {CPU: "cpu", MEMORY: "memory", DISK: "disk", words.GPU_RESOURCE: "gpus"}
@@ -30,7 +30,7 @@ _NAMES: Final = {DISK: "disk"}
 def job_fits(view: View) -> Iterator[Problem]:
     """Jobs that an empty node of a pool of their lane, DaemonSets running, has no room for."""
     for lane in view.lanes:
-        asked = together(lane.pods.on_pool)
+        asked = lane.asked
         for pool in lane.pools:
             for node in pool.nodes:
                 # A pool without any GPU is told once, by what it lacks.
@@ -146,7 +146,7 @@ def starved(view: View) -> Iterator[Problem]:
 
 @check("gpu-pool")
 def gpu_pools(view: View) -> Iterator[Problem]:
-    """GPU lanes on pools without GPUs, and lanes without GPUs on pools that are kept for them."""
+    """GPU lanes on pools without GPUs."""
     for lane in view.lanes:
         for pool in lane.pools:
             if lane.job.gpus and pool.gpu is None:
@@ -156,11 +156,21 @@ def gpu_pools(view: View) -> Iterator[Problem]:
                     remedy=f"remove {pool.name} from the lane's pools",
                     reads=reads(lane.path, pool),
                 )
-            if not (lane.job.gpus or lane.job.device) and pool.gpu is not None:
+
+
+@check("wasted-gpus", "warning")
+def wasted_gpus(view: View) -> Iterator[Problem]:
+    """Lanes without GPUs on GPU pools, of a cluster that has CPU pools for them."""
+    for lane in view.lanes:
+        if lane.job.gpus or lane.job.device or all(pool.gpu for pool in lane.cluster.pools):
+            continue
+        for pool in lane.pools:
+            if pool.gpu is not None:
                 yield Problem(
                     path=f"{lane.path}.pools",
                     message=(
-                        f"the lane's jobs ask for no GPU, pool {pool.name} is kept for jobs that do"
+                        f"the lane's jobs ask for no GPU, and would start and keep GPU nodes of "
+                        f"pool {pool.name}"
                     ),
                     remedy="add gpus: 1 to the lane, or use a CPU pool",
                     reads=reads(lane.path, pool),
@@ -181,13 +191,14 @@ def slices(view: View) -> Iterator[Problem]:
                     ),
                     remedy="set gpus: 1, or use a pool of larger instances",
                     reads=reads(lane.path, pool),
+                    severity="warning",
                 )
             if lane.job.gpus > 1 and pool.time_slices > 1:
                 yield Problem(
                     path=f"{lane.path}.gpus",
                     message=(
                         f"asks for {lane.job.gpus} slices of pool {pool.name}, which shares its "
-                        "GPUs by time slicing; several slices give no more of a GPU than one"
+                        "GPUs by time slicing: the device plugin refuses more than one"
                     ),
                     remedy="set gpus: 1, or use a pool without sharing",
                     reads=reads(lane.path, pool),

@@ -8,6 +8,7 @@ from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
 from fleet.spec.github import GitHubLane
 from fleet.spec.gitlab import GitLabLane
+from fleet.units import format_memory
 
 
 @check("gpu-model")
@@ -25,6 +26,48 @@ def gpu_models(view: View) -> Iterator[Problem]:
                     ),
                     remedy=f"remove {pool.name} from the lane's pools, or correct gpu",
                     reads=(f"{lane.path}.gpu", f"{lane.path}.pools", pool.path),
+                )
+
+
+@check("gpu-memory")
+def gpu_memory(view: View) -> Iterator[Problem]:
+    """Jobs that need more memory of a GPU than a pool's GPUs, or their share of one, have."""
+    for lane in view.lanes:
+        need = lane.spec.gpu_memory
+        for pool in lane.pools:
+            for node in pool.nodes:
+                if need is None or not node.gpu_memory_mib:
+                    continue
+                has = node.gpu_memory_mib
+                share = has // pool.time_slices
+                if need <= share:
+                    continue
+                yield Problem(
+                    path=f"{lane.path}.gpu_memory",
+                    message=(
+                        f"is {format_memory(need)}, but a GPU of pool {pool.name} ({node.kind}) "
+                        f"has {format_memory(has)}"
+                        + (
+                            f", which {pool.time_slices} jobs share: the last to allocate runs out"
+                            if need <= has
+                            else ": jobs would end with CUDA out of memory"
+                        )
+                    ),
+                    remedy=(
+                        "use fewer slices, or pools of larger GPUs"
+                        if need <= has
+                        else "use pools of larger GPUs, or more GPUs for each job"
+                    ),
+                    # Jobs of a shared GPU need not be large at the same time.
+                    severity="warning" if need <= has else "error",
+                    reads=(
+                        f"{lane.path}.gpu_memory",
+                        f"{lane.path}.pools",
+                        *(
+                            f"{pool.path}.{key}"
+                            for key in ("instance_types", "shape", "gpu", "sharing")
+                        ),
+                    ),
                 )
 
 

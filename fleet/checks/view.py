@@ -13,6 +13,7 @@ from fleet.plan.github import GitHubLanePlan
 from fleet.plan.gitlab import GitLabLanePlan
 from fleet.plan.nodes import Pool
 from fleet.plan.pods import LanePods, lane_pods
+from fleet.plan.scheduling import Amounts, together
 from fleet.plan.shares import Job
 from fleet.spec.lanes import Lane
 from fleet.spec.stack import Cluster, Stack
@@ -20,7 +21,7 @@ from fleet.spec.stack import Cluster, Stack
 LanePlan: TypeAlias = GitHubLanePlan | GitLabLanePlan
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LaneView:
     """One lane: what was written, what it means, its pools in order, and its pods."""
 
@@ -39,6 +40,11 @@ class LaneView:
     def job(self) -> Job:
         """What a job gets."""
         return self.plan.job
+
+    @cached_property
+    def asked(self) -> Amounts:
+        """What the pods of one job take from the node that they share."""
+        return together(self.pods.on_pool)
 
     @property
     def most_jobs(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from fleet.plan.access import JobAccess
 from fleet.plan.autoscaler import AutoscalerPlan, autoscaler_plan
@@ -23,6 +23,7 @@ from fleet.plan.nodes import Pool
 from fleet.plan.oke import OkePlan, oke_plan
 from fleet.plan.ownership import ownership
 from fleet.plan.placement import Placement, system_placement
+from fleet.plan.releases import Release
 from fleet.plan.secrets import ExternalSecret
 from fleet.plan.shares import Job
 from fleet.spec.github import GitHub
@@ -52,6 +53,7 @@ class GitLabPlan:
     lanes: tuple[GitLabLanePlan, ...]
 
 
+ClusterKind: TypeAlias = Literal["eks", "oke", "existing"]
 PlatformPlan: TypeAlias = EksPlan | OkePlan | ExistingPlan
 
 
@@ -74,6 +76,31 @@ class ClusterPlan:
     def pools(self) -> tuple[Pool, ...]:
         """Every pool, in the order of the file."""
         return self.platform.pools
+
+    @property
+    def kind(self) -> ClusterKind:
+        """The key of the stack file that says what it is."""
+        match self.platform:
+            case EksPlan():
+                return "eks"
+            case OkePlan():
+                return "oke"
+            case ExistingPlan():
+                return "existing"
+
+    def releases(self) -> Iterator[Release]:
+        """Every Helm release of the cluster."""
+        if self.autoscaler is not None:
+            yield self.autoscaler.release
+        if isinstance(self.platform, EksPlan) and self.platform.efa_plugin is not None:
+            yield self.platform.efa_plugin
+        stack = self.gpu_stack
+        yield from (one for one in (stack.device_plugin, stack.operator) if one is not None)
+        if self.github is not None:
+            yield self.github.controller.release
+            yield from (lane.release for lane in self.github.lanes)
+        if self.gitlab is not None:
+            yield from (lane.release for lane in self.gitlab.lanes)
 
     def jobs(self) -> Iterator[tuple[str, Job]]:
         """Every lane's job with the lane's path."""

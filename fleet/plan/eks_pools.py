@@ -16,6 +16,7 @@ from fleet.catalog.daemonsets import (
 )
 from fleet.catalog.ec2 import InstanceType, instance_type
 from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.catalog.eks_amis import ami_driver_branch
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.kubelet import eks_allocatable, eks_pod_limit
 from fleet.plan import words
@@ -72,6 +73,7 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
         taints.append(words.GPU_TAINT)
     if pool.paused:
         taints.append(words.PAUSED_TAINT)
+    release_version = pool.release_version or KUBERNETES_VERSIONS[eks.version].ami_release
     nodes = tuple(_node(instance_type(kind), pool, owners) for kind in pool.instance_types)
     return EksPool(
         cluster=cluster,
@@ -87,7 +89,7 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
         capacity_reservation_id=pool.capacity_reservation_id,
         ami_type=pool.ami_type or ("AL2023_x86_64_NVIDIA" if gpu else "AL2023_x86_64_STANDARD"),
         # Pinned, since a newer AMI rolls nodes under running jobs: it is a visible change.
-        release_version=pool.release_version or KUBERNETES_VERSIONS[eks.version].ami_release,
+        release_version=release_version,
         zones=pool.zones or eks.network.zone_names,
         disk_gib=pool.disk_gib,
         raid0=_raid0(first, pool),
@@ -98,7 +100,7 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
         taints=tuple(taints),
         sharing=sharing,
         time_slices=pool.sharing.slices if pool.sharing else 1,
-        driver=KUBERNETES_VERSIONS[eks.version].nvidia_driver if gpu else None,
+        driver=_driver(eks.version, release_version) if gpu else None,
         paused=pool.paused,
         autoscaling_tags=_autoscaling_tags(
             cluster=cluster,
@@ -109,6 +111,15 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
             efa=first.efa_interfaces if pool.efa else 0,
         ),
     )
+
+
+def _driver(version: str, release_version: str) -> str | None:
+    """Driver that the nodes have at least: that of the pinned release, or the branch of another."""
+    pinned = KUBERNETES_VERSIONS[version]
+    if release_version == pinned.ami_release:
+        return pinned.nvidia_driver
+    branch = ami_driver_branch(release_version)
+    return None if branch is None else str(branch)
 
 
 def _raid0(kind: InstanceType, pool: spec.EksPool) -> bool:
@@ -123,6 +134,7 @@ def _node(kind: InstanceType, pool: spec.EksPool, owners: Ownership) -> Node:
         gpu=kind.gpu,
         gpus=kind.gpus,
         advertised=kind.gpus * slices,
+        gpu_memory_mib=kind.gpu_memory_gb * 1024,
         allocatable=eks_allocatable(
             kind, root_disk_gib=pool.disk_gib, instance_store_raid0=_raid0(kind, pool)
         ),

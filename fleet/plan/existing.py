@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fleet.catalog.daemonsets import HOST_DEVICE_DAEMONSETS
+from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.mig import MIG_INSTANCES
 from fleet.plan import words
 from fleet.plan.nodes import Node, Pool, asked_by
@@ -43,6 +44,13 @@ def existing_plan(name: str, existing: Existing, owners: Ownership) -> ExistingP
     )
 
 
+def _gpu_memory_gb(model: str | None, mig: str | None) -> int:
+    """Of a MIG instance the profile says it: 1g.5gb has 5."""
+    if mig is not None:
+        return int(mig.partition(".")[2].removesuffix("gb"))
+    return GPU_MODELS[model].memory_gb if model is not None else 0
+
+
 def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Pool:
     gpus = pool.gpus or 0
     slices = pool.sharing.slices if pool.sharing is not None else 1
@@ -53,6 +61,7 @@ def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Poo
         gpu=pool.gpu,
         gpus=gpus,
         advertised=gpus * slices * instances,
+        gpu_memory_mib=_gpu_memory_gb(pool.gpu, mig) * 1024,
         allocatable=Resources(cpu_m=pool.cpu, memory_mib=pool.memory, disk_mib=pool.disk),
         daemonsets=asked_by(
             (

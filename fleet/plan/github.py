@@ -80,10 +80,16 @@ class GitHubLanePlan:
     runs_on: tuple[str, ...]
     """What a workflow may write, the lane's own name first."""
     container_mode: ContainerMode
+    runner_image: str
     least_jobs: int
     """Runners that always wait, each on a node."""
     most_jobs: int
     """Jobs at once; none while the lane is paused."""
+
+    @property
+    def job_image(self) -> str | None:
+        """Image in which jobs run; None where the workflow names it."""
+        return self.runner_image if self.hook_template is None else None
 
 
 def arc_controller_plan(github: GitHub, system: Placement, charts: Charts) -> ArcControllerPlan:
@@ -172,6 +178,7 @@ def github_lane_plan(
         access=access,
         runs_on=labels,
         container_mode=lane.container_mode,
+        runner_image=shape.image,
         least_jobs=0 if lane.paused else lane.min_runners,
         most_jobs=0 if lane.paused else lane.max_runners,
         release=release(

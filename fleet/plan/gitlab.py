@@ -71,6 +71,11 @@ class GitLabLanePlan:
     config: dict[str, Any] = field(repr=False)
     """What the release's config.toml says."""
 
+    @property
+    def job_image(self) -> str:
+        """Image of a job that names none."""
+        return self.config["runners"][0]["kubernetes"]["image"]
+
 
 def gitlab_lane_plan(
     name: str,

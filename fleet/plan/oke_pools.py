@@ -133,6 +133,7 @@ def _node(machine: SizedShape, pool: spec.OkePool, owners: Ownership, slices: in
         gpu=kind.gpu,
         gpus=kind.gpus,
         advertised=kind.gpus * slices,
+        gpu_memory_mib=kind.gpu_memory_gb * 1024,
         allocatable=oke_allocatable(machine, pool.boot_gb, grown=True),
         daemonsets=asked_by(daemonsets),
         reserve=Resources(

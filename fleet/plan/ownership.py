@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fleet.catalog.charts import GPU_OPERATOR_DRIVER
+from fleet.catalog.charts import GPU_OPERATOR
 from fleet.catalog.daemonsets import (
     DEVICE_PLUGIN_DAEMONSETS,
     GPU_OPERATOR_DAEMONSETS,
     GPU_OPERATOR_DEVICE_PLUGIN_DAEMONSETS,
     DaemonSetRequest,
 )
+from fleet.catalog.gpu_operator import operator_release
 from fleet.spec.gpu_stack import Advertiser
 from fleet.spec.stack import Cluster
 
@@ -25,22 +26,23 @@ class Ownership:
     """Whether the GPU Operator is installed."""
     driver: bool
     """Whether the operator installs the driver; else the node's image has it."""
-    driver_version: str | None
-    """Driver that the operator installs; None where it installs none."""
     toolkit: bool
     """Whether the operator installs the container toolkit; else the node's image has it."""
+    driver_version: str | None = None
+    """Driver that the operator installs; None where it installs none."""
 
 
 def ownership(cluster: Cluster) -> Ownership:
     """Derive the owners of a cluster; the platform decides where the file says nothing."""
     stack = cluster.gpu_stack
     installs = stack.operator is not None and stack.operator.driver
+    pinned = operator_release(GPU_OPERATOR.version)
     return Ownership(
         advertiser=stack.advertiser or cluster.default_advertiser,
         operator=stack.operator is not None,
         driver=installs,
         driver_version=(
-            stack.operator.driver_version or GPU_OPERATOR_DRIVER
+            stack.operator.driver_version or (pinned.default_driver if pinned else None)
             if stack.operator is not None and installs
             else None
         ),

@@ -27,6 +27,9 @@ class Lane(Model):
     gpu: GpuModelName | None = Field(
         default=None, description="GPU model that every pool of the lane must have"
     )
+    gpu_memory: Memory | None = Field(
+        default=None, description="memory of its own that a job needs on each GPU, like 20Gi"
+    )
     cpu: Cpu | None = Field(default=None, description="CPU request of a job")
     memory: Memory | None = Field(default=None, description="memory request of a job")
     memory_limit: Memory | None = Field(
@@ -64,8 +67,9 @@ class Lane(Model):
             )
         if self.gpu is not None and self.gpus == 0:
             yield Rule("gpu", "is set, but a job asks for no GPU", "add gpus: 1", ("gpus",))
-        if self.cuda is not None and self.gpus == 0:
-            yield Rule("cuda", "is set, but a job asks for no GPU", "add gpus: 1", ("gpus",))
+        for field in ("cuda", "gpu_memory"):
+            if getattr(self, field) is not None and self.gpus == 0:
+                yield Rule(field, "is set, but a job asks for no GPU", "add gpus: 1", ("gpus",))
         if (
             self.memory is not None
             and self.memory_limit is not None

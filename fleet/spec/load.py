@@ -1,4 +1,4 @@
-"""From the data of a stack file to a `Stack`, with every problem found in one go.
+"""From the data of a stack file to its model, with every problem found in one go.
 
 pydantic stops at the first level that fails. So that one slip hides nothing, what is wrong is noted
 and mended, and the rest is read again; rules are then asked of what is left.
@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -24,12 +24,15 @@ _ROUNDS = 50
 """Each round mends at least one entry; a file with more problems than this is not a stack file."""
 
 
+Root = TypeVar("Root", bound=Model)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Parsed:
+class Parsed(Generic[Root]):
     """What could be read. It may only be deployed when there is no finding of severity error."""
 
-    stack: Stack | None
-    """The stack, with stand-ins for what is wrong with it; None when nothing is left."""
+    stack: Root | None
+    """The model, with stand-ins for what is wrong with it; None when nothing is left."""
     findings: tuple[Finding, ...]
     cut: frozenset[str]
     """Paths of values that are wrong: they were cut out, or something stands in for them."""
@@ -39,15 +42,15 @@ class Parsed:
         return _judges(finding, self.cut)
 
 
-def parse(data: object) -> Parsed:
+def parse(data: object) -> Parsed[Stack]:
     """Read the value of `gpu-runners:stack` (JSON-like data) with all that is wrong in it."""
+    return parse_as(Stack, data, "write gpu-runners:stack: with clusters: under it")
+
+
+def parse_as(root: type[Root], data: object, shape_remedy: str) -> Parsed[Root]:
+    """Read JSON-like data as `root`; `shape_remedy` is what to do where it is no map at all."""
     if not isinstance(data, dict):
-        shape = Finding(
-            rule="shape",
-            path="",
-            message="is not a map",
-            remedy="write gpu-runners:stack: with clusters: under it",
-        )
+        shape = Finding(rule="shape", path="", message="is not a map", remedy=shape_remedy)
         return Parsed(stack=None, findings=(shape,), cut=frozenset())
     rest: dict[str, Json] = json.loads(json.dumps(data))
     nulls = tuple(cut_nulls(rest))
@@ -56,14 +59,14 @@ def parse(data: object) -> Parsed:
     stack = None
     for _ in range(_ROUNDS):
         try:
-            stack = Stack.model_validate_json(json.dumps(rest))
+            stack = root.model_validate_json(json.dumps(rest))
             break
         except ValidationError as error:
-            for finding, place in _explained(error, rest):
+            for finding, place in _explained(root, error, rest):
                 if not _told(finding, findings, spoilt):
                     findings.append(finding)
                 spoilt.update(finding.places)
-                _mend(rest, place)
+                _mend(root, rest, place)
         if not rest:
             break
     if stack is None:
@@ -74,15 +77,15 @@ def parse(data: object) -> Parsed:
         spoilt.update(finding.places)
         # A map is left as it is: its entries stand on their own.
         if not isinstance(_value(rest, place), dict | None):
-            _mend(rest, place)
+            _mend(root, rest, place)
     return Parsed(
-        stack=Stack.model_validate_json(json.dumps(rest)) if broken else stack,
+        stack=root.model_validate_json(json.dumps(rest)) if broken else stack,
         findings=tuple(findings),
         cut=frozenset(spoilt),
     )
 
 
-def _explained(error: ValidationError, data: Json) -> list[tuple[Finding, Path]]:
+def _explained(root: type[Model], error: ValidationError, data: Json) -> list[tuple[Finding, Path]]:
     """Pydantic's errors as findings with their places in the data, misspelt keys first.
 
     They explain the keys that are missing.
@@ -91,7 +94,7 @@ def _explained(error: ValidationError, data: Json) -> list[tuple[Finding, Path]]
     problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
     places = [existing(problem["loc"], data) for problem in problems]
     return [
-        (explain(Stack, problem, place, _keys(_value(data, place[:-1]))), place)
+        (explain(root, problem, place, _keys(_value(data, place[:-1]))), place)
         for problem, place in zip(problems, places, strict=True)
     ]
 
@@ -100,7 +103,7 @@ def _keys(holder: Json) -> Set[str]:
     return holder.keys() if isinstance(holder, dict) else frozenset()
 
 
-def _mend(data: dict[str, Json], place: Path) -> None:
+def _mend(root: type[Model], data: dict[str, Json], place: Path) -> None:
     """Put the field's example in the place of what is wrong, so that its neighbours can be judged.
 
     Where the field has none, the value is cut.
@@ -110,7 +113,7 @@ def _mend(data: dict[str, Json], place: Path) -> None:
     holder = _value(data, place[:-1])
     key = place[-1] if place else None
     if isinstance(holder, dict) and isinstance(key, str):
-        field = fields_at(Stack, place[:-1]).get(key)
+        field = fields_at(root, place[:-1]).get(key)
         if field is not None and field.examples:
             holder[key] = deepcopy(field.examples[0])
             return

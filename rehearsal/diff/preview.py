@@ -78,7 +78,11 @@ def preview(head: Side, base: Side | None, cli: Cli, told: Told) -> Preview:
         ]
         servers = scope.enter_context(serving(PACKAGES, world, Faults()))
         ports = {server.package.name: server.port for server in servers}
-        scratch = scope.enter_context(workspace.opened(head.file.name, cli, ports, program=None))
+        scratch = scope.enter_context(
+            workspace.opened(
+                head.file.name, cli, ports, program=None, settings=head.project / "Pulumi.yaml"
+            )
+        )
 
         def configure(side: Side, address: str) -> None:
             keys = side.file.secret_keys

@@ -12,6 +12,9 @@ from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
 from components.aws.cluster import EksCluster, EksClusterArgs
 from components.aws.network import Network, NetworkArgs
 from components.aws.pool import NodeGroup, NodeGroupArgs
+from components.bootstrap.aws_identity import AwsIdentity, AwsIdentityArgs
+from components.bootstrap.oci_identity import OciIdentity, OciIdentityArgs
+from components.bootstrap.state_store import StateStore, StateStoreArgs
 from components.cluster import RunnerCluster, RunnerClusterArgs
 from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
 from components.gpu.host_devices import HostDevices, HostDevicesArgs
@@ -25,7 +28,7 @@ from components.runners.arc_controller import ArcController, ArcControllerArgs
 from components.runners.arc_lane import ArcLane, ArcLaneArgs
 from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
 from fleet.plan.build import ClusterPlan
-from tests import fleets
+from tests import bootstraps, fleets
 from tests.components import oke_makers
 from tests.fleet.samples import every_key, loaded
 
@@ -143,6 +146,25 @@ def _oke(make: Callable[..., pulumi.ComponentResource], *, whole: bool = False) 
     return made
 
 
+def _state_store(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> StateStore:
+    account = bootstraps.plan({"name": name}).aws
+    assert account is not None
+    return StateStore(name, StateStoreArgs(plan=account.state), opts)
+
+
+def _aws_identity(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> AwsIdentity:
+    account = bootstraps.plan({"name": name}).aws
+    assert account is not None
+    args = AwsIdentityArgs(plan=account, bucket_arn=bootstraps.BUCKET, key_arn=bootstraps.KEY_ARN)
+    return AwsIdentity(name, args, opts)
+
+
+def _oci_identity(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> OciIdentity:
+    tenancy = bootstraps.plan({"name": name}).oci
+    assert tenancy is not None
+    return OciIdentity(name, OciIdentityArgs(plan=tenancy), opts)
+
+
 MAKERS: dict[str, tuple[Component, Maker]] = {
     "Network": (Network, _network),
     "EksCluster": (EksCluster, _eks_cluster),
@@ -166,6 +188,9 @@ MAKERS: dict[str, tuple[Component, Maker]] = {
     "RunnerCluster, OKE": (RunnerCluster, _oke(oke_makers.runner_cluster, whole=True)),
     "RunnerCluster": (RunnerCluster, _runner_cluster),
     "RunnerCluster, existing": (RunnerCluster, _existing_cluster),
+    "StateStore": (StateStore, _state_store),
+    "AwsIdentity": (AwsIdentity, _aws_identity),
+    "OciIdentity": (OciIdentity, _oci_identity),
 }
 
 _EFA = {"instance_types": ["p4d.24xlarge"], "max_size": 1, "efa": True, "zones": ["us-west-2a"]}

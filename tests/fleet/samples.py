@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import Path as File
 from typing import Any
 
 import pytest
 import yaml
 
+from fleet.checks.judge import judge
+from fleet.checks.view import View
 from fleet.findings import Finding, Path, StackFileError
 from fleet.load import Fleet, load
-from fleet.plan.build import ClusterPlan
+from fleet.plan.build import ClusterPlan, build
 from fleet.plan.eks import EksPlan
 from fleet.plan.eks_pools import EksPool
+from fleet.spec.load import parse
 
 ROOT = File(__file__).parents[2]
 SHIPPED = ("staging", "prod")
+TODAY = date(2026, 11, 21)
+"""The day for which tests judge, unless they say another."""
+
 GONE: Any = object()
 """As a change: remove the key."""
 
 _EVERY_KEY = """
 protect: true
 tags: {environment: test}
+strict: false
+silence: {idle-gpus: one runner is kept warm for the demo}
 charts:
   repositories:
     gpu-operator: https://charts.example.com/nvidia
@@ -76,6 +85,8 @@ clusters:
           disk: 20Gi
           shm: 1Gi
           image: ghcr.io/example/runner:1
+          cuda: "12.9"
+          gpu_memory: 6Gi
           env: {TORCH_HOME: /tmp/torch}
           paused: false
           min_runners: 1
@@ -96,6 +107,8 @@ clusters:
           disk: 10Gi
           shm: 512Mi
           image: docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04
+          cuda: "12.9"
+          gpu_memory: 6Gi
           env: {TORCH_HOME: /tmp/torch}
           paused: false
           concurrent: 4
@@ -155,7 +168,13 @@ clusters:
           reserve: {cpu: 100m, memory: 256Mi, disk: 1Gi}
           labels: {example.com/team: ci}
           paused: false
-        a10: {shape: VM.GPU.A10.1, max_size: 4, preemptible: true, sharing: {time_slicing: 2}}
+        a10:
+          shape: VM.GPU.A10.1
+          max_size: 4
+          image_id: ocid1.image.oc1.iad.aaaaaaaagpu
+          driver: "580.95.05"
+          preemptible: true
+          sharing: {time_slicing: 2}
     gpu_stack: {advertiser: device_plugin}
     github:
       url: https://github.com/example-org/oci
@@ -183,6 +202,7 @@ clusters:
     existing:
       context: honey
       kubeconfig: kubeconfigs/honey.yaml
+      version: "1.35"
       pools:
         cpu: {cpu: 8, memory: 32Gi, disk: 100Gi, count: 2, labels: {example.com/role: cpu}}
         dri:
@@ -198,6 +218,7 @@ clusters:
           memory: 1000Gi
           disk: 900Gi
           count: 2
+          max_pods: 100
           labels: {example.com/role: a100}
           gpu: A100-40GB
           gpus: 8
@@ -250,6 +271,21 @@ clusters:
           runtime_class: nvidia
           kubernetes_access: {existing_namespaces: [shared]}
           token: {secret: runnerToken}
+  bare:
+    existing:
+      context: bare
+      pools:
+        v100:
+          cpu: 32
+          memory: 200Gi
+          disk: 400Gi
+          count: 1
+          labels: {example.com/role: v100}
+          gpu: V100
+          gpus: 4
+    gpu_stack:
+      advertiser: operator
+      operator: {metrics: false, driver: true, driver_version: "580.173.02", toolkit: true}
 """
 
 
@@ -298,7 +334,15 @@ def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 def loaded(data: object) -> Fleet:
     """Load a stack whose secrets are all there."""
-    return load(data, source="Pulumi.test.yaml", has_secret=lambda _name: True)
+    return load(data, source="Pulumi.test.yaml", has_secret=lambda _name: True, today=TODAY)
+
+
+def judged(data: object, today: date = TODAY) -> tuple[Finding, ...]:
+    """Return everything that the checks say of a stack, silenced or not, errors or not."""
+    parsed = parse(data)
+    assert parsed.stack is not None
+    assert not parsed.findings, parsed.findings
+    return tuple(judge(View(stack=parsed.stack, plan=build(parsed.stack), today=today)))
 
 
 def refused(data: object, *, has_secrets: bool = True) -> tuple[Finding, ...]:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import date
 from typing import Any
 
 import pytest
 
 from fleet.checks.names import release_names
+from fleet.checks.view import View
 from fleet.plan.build import Plan
 from tests.fleet.samples import every_key, loaded, refused, told
 
 CI = "clusters.ci"
 LANES = f"{CI}.github.lanes"
 OTHER = "clusters.existing.github"
+
+
+def view(plan: Plan) -> View:
+    return View(stack=loaded(every_key()).stack, plan=plan, today=date(2026, 11, 21))
 
 
 def gpu_lane(*pools: str, **more: Any) -> dict[str, Any]:
@@ -101,7 +107,10 @@ def test_a_node_group_name_leaves_room_for_its_suffix() -> None:
     name = "c" * 30
     cluster["eks"]["pools"] = {**cluster["eks"]["pools"], "p" * 25: pool}
     (finding,) = refused({"clusters": {name: cluster}})
-    assert (finding.rule, finding.path) == ("names", f"clusters.{name}.eks.pools.{'p' * 25}")
+    assert (finding.rule, finding.path) == (
+        "node-group-name",
+        f"clusters.{name}.eks.pools.{'p' * 25}",
+    )
     assert finding.message == (
         f"the node group's name would have 64 characters ({name}-{'p' * 25} and a suffix of 8), "
         "EKS allows 63"
@@ -125,7 +134,7 @@ def test_pools_of_two_clusters_have_two_node_groups() -> None:
         },
     }
     (finding,) = refused(data)
-    assert (finding.rule, finding.path) == ("names", "clusters.a-b.eks.pools.c")
+    assert (finding.rule, finding.path) == ("node-group-name", "clusters.a-b.eks.pools.c")
     assert finding.message == (
         "the node group would be called a-b-c, as that of clusters.a.eks.pools.b-c"
     )
@@ -139,11 +148,11 @@ def test_a_release_name_is_one_that_helm_takes() -> None:
     lane = ci.gitlab.lanes[0]
     long = dataclasses.replace(lane, release=dataclasses.replace(lane.release, name="r" * 54))
     broken = dataclasses.replace(ci, gitlab=dataclasses.replace(ci.gitlab, lanes=(long,)))
-    (finding,) = release_names(Plan(clusters=(broken,)))
-    assert (finding.rule, finding.path) == ("names", f"{CI}.gitlab.lanes.gl")
+    (finding,) = release_names.findings(view(Plan(clusters=(broken,))))
+    assert (finding.rule, finding.path) == ("release-name", f"{CI}.gitlab.lanes.gl")
     assert finding.message == f"the release's name {'r' * 54} has 54 characters"
     assert finding.remedy == "shorten the lane's name; Helm allows 53"
-    assert list(release_names(plan)) == []
+    assert list(release_names.find(view(plan))) == []
 
 
 @pytest.mark.parametrize("ending", ["", "/"])
@@ -156,7 +165,7 @@ def test_github_knows_one_scale_set_of_a_name_in_a_group(ending: str) -> None:
             }
         )
     )
-    assert (finding.rule, finding.path) == ("names", f"{OTHER}.lanes.gpu")
+    assert (finding.rule, finding.path) == ("scale-set-name", f"{OTHER}.lanes.gpu")
     assert f"{LANES}.gpu" in finding.message
     assert "another runner group" in finding.remedy
 
@@ -192,16 +201,10 @@ def test_the_same_name_elsewhere_is_another_scale_set(changes: dict[str, Any]) -
         ({f"{LANES}.gpu.cpu": 9}, "fits", f"{LANES}.gpu.cpu", "asks for 9 cpu"),
         ({f"{LANES}.gpu.memory": "64Gi"}, "fits", f"{LANES}.gpu.memory", "asks for 64Gi memory"),
         ({f"{LANES}.gpu.disk": "1Ti"}, "fits", f"{LANES}.gpu.disk", "asks for 1024Gi disk"),
-        ({f"{LANES}.gpu.pools": ["system"]}, "places", f"{LANES}.gpu.pools", "system has none"),
-        (
-            {f"{OTHER}.lanes.cpu-only.pools": ["t4"]},
-            "places",
-            f"{OTHER}.lanes.cpu-only.pools",
-            "pool t4 is kept for jobs that do",
-        ),
+        ({f"{LANES}.gpu.pools": ["system"]}, "gpu-pool", f"{LANES}.gpu.pools", "system has none"),
         (
             {f"{CI}.gitlab.lanes.project.gpus": 2},
-            "sharing",
+            "slices",
             f"{CI}.gitlab.lanes.project.gpus",
             "asks for 2 slices of pool t4",
         ),
@@ -209,7 +212,7 @@ def test_the_same_name_elsewhere_is_another_scale_set(changes: dict[str, Any]) -
             {f"{CI}.eks.pools.a100.reserve": {"cpu": 100}},
             "fits",
             f"{LANES}.big",
-            "no cpu of a node of its pools (a100) is left",
+            "no cpu of an empty node of pool a100 (p4d.24xlarge) is left",
         ),
     ],
     ids=lambda part: part if isinstance(part, str) else None,

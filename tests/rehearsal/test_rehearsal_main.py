@@ -10,6 +10,7 @@ import pytest
 from rehearsal import life
 from rehearsal.__main__ import main
 from rehearsal.errors import Refused
+from rehearsal.project import PROJECTS
 from rehearsal.standin.faults import Fault
 from rehearsal.workspace import ROOT
 
@@ -31,6 +32,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     [
         ([], ROOT / "Pulumi.staging.yaml", None),
         (["--stack", "prod"], ROOT / "Pulumi.prod.yaml", None),
+        (["--project", "bootstrap"], ROOT / "bootstrap" / "Pulumi.ci.yaml", None),
+        (["--project", "bootstrap", "--stack", "x"], ROOT / "bootstrap" / "Pulumi.x.yaml", None),
         (["--config", "a/b.yaml"], Path("a/b.yaml"), None),
         (["--from", "a.yaml", "--to", "b.yaml"], Path("a.yaml"), Path("b.yaml")),
     ],
@@ -42,6 +45,13 @@ def test_the_options_choose_the_stack_file(
     assert (asked["config"], asked["to"]) == (config, to)
 
 
+@pytest.mark.parametrize("name", PROJECTS)
+def test_every_project_can_be_chosen(asked: dict[str, Any], name: str) -> None:
+    main(["--project", name])
+    assert asked["project"] is PROJECTS[name]
+    assert asked["config"].is_file(), "its own stack file is the default"
+
+
 def test_failures_and_stalls_are_handed_on(asked: dict[str, Any]) -> None:
     main(["--fail", "pool", "--fail", "vpc:delete", "--stall", "a", "--stall", "b:5"])
     assert asked["faults"] == [
@@ -50,6 +60,13 @@ def test_failures_and_stalls_are_handed_on(asked: dict[str, Any]) -> None:
         Fault(name="a", seconds=30),
         Fault(name="b", seconds=5),
     ]
+
+
+def test_a_policy_pack_is_handed_on(asked: dict[str, Any]) -> None:
+    main([])
+    assert asked["policy"] is None
+    main(["--policy", "a/pack"])
+    assert asked["policy"] == Path("a/pack")
 
 
 def test_a_refusal_is_one_line_without_a_traceback(

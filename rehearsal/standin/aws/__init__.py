@@ -17,6 +17,7 @@ from typing import Final
 
 from rehearsal.standin.aws import (
     autoscaling,
+    buckets,
     compute,
     eks_access,
     eks_addon,
@@ -49,6 +50,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     *eks_access.KINDS,
     *autoscaling.KINDS,
     *storage.KINDS,
+    *buckets.KINDS,
 )
 
 LOOKUPS: Final[tuple[Lookup, ...]] = (*autoscaling.LOOKUPS, *lookups.LOOKUPS)

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 from rehearsal.standin.aws import policy_documents, tokens
 from rehearsal.standin.aws.base import CREATED_AT, AwsKind, arn
-from rehearsal.standin.aws.policy_documents import document_problems
+from rehearsal.standin.aws.policy_documents import document_problems, federation_problems
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
 from rehearsal.standin.properties import flag, items, text, texts
 from rehearsal.standin.rules import Problem, between, conflict, spelled
@@ -40,6 +40,9 @@ AWS_MANAGED_POLICIES: Final = frozenset(
 ATTACHED_POLICIES: Final = 10
 """Managed policies a role: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html"""
 
+INLINE_POLICIES: Final = 10_240
+"""Characters of all policies inside one role, white space not counted; the same page."""
+
 _NAME: Final = r"[\w+=,.@-]+"
 _NAME_WORDS: Final = "letters, digits and _+=,.@-"
 
@@ -59,7 +62,8 @@ class Role(AwsKind):
         yield from conflict(inputs, "name", "namePrefix")
         yield from spelled(inputs, "name", _NAME, 64, _NAME_WORDS)
         yield from between(inputs, "maxSessionDuration", 3600, 43200)
-        yield from document_problems(inputs, "assumeRolePolicy", trust=True)
+        found = list(document_problems(inputs, "assumeRolePolicy", trust=True))
+        yield from found or federation_problems(inputs, "assumeRolePolicy")
 
     def identify(self, call: Call, world: World) -> str:
         """The name."""
@@ -117,8 +121,23 @@ class RolePolicy(AwsKind):
         return f"{text(call.inputs, 'role')}:{self.physical_name(call, world)}"
 
     def refuse(self, call: Call, old: Thing | None, world: World) -> None:
-        """The role exists."""
-        _role_named(world, text(call.inputs, "role"))
+        """The role exists, and has room for it."""
+        role = _role_named(world, text(call.inputs, "role"))
+        if role is None:
+            return
+        others = [
+            text(one.outputs, "policy") or ""
+            for one in world.where(self.token, role=role.id)
+            if old is None or one.id != old.id
+        ]
+        size = sum(
+            len("".join(one.split())) for one in (*others, text(call.inputs, "policy") or "")
+        )
+        if size > INLINE_POLICIES:
+            raise Refusal(
+                f"LimitExceeded: the policies inside role {role.id} have {size} characters, more "
+                f"than {INLINE_POLICIES}; shorten them, or attach a managed policy"
+            )
 
 
 class RolePolicyAttachment(AwsKind):

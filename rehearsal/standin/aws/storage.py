@@ -1,8 +1,7 @@
-"""KMS keys, CloudWatch log groups, S3 buckets: what a network and a cluster write to.
+"""KMS keys and CloudWatch log groups: what encrypts, and what a cluster writes to.
 
 Replacement: ForceNew in hashicorp/terraform-provider-aws internal/service/kms/key.go, alias.go,
-internal/service/logs/group.go; those of S3 (internal/service/s3/bucket.go and siblings) from
-their documentation, website/docs/r/s3_bucket*.html.markdown.
+internal/service/logs/group.go.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import ClassVar, Final
 from rehearsal.standin.aws import tokens
 from rehearsal.standin.aws.base import AwsKind, arn, region_of
 from rehearsal.standin.kind import Call, Properties, Refusal, Thing
-from rehearsal.standin.properties import lookup, objects, text, texts
+from rehearsal.standin.properties import lookup, text, texts
 from rehearsal.standin.rules import Problem, between, choice, conflict, must_exist, spelled
 from rehearsal.standin.world import World
 
@@ -183,119 +182,9 @@ class LogGroup(AwsKind):
                 )
 
 
-class Bucket(AwsKind):
-    """A bucket; the name is taken once in the world."""
-
-    token = tokens.BUCKET
-    autonamed = "bucket"
-    autoname_limit = 63
-    computed: ClassVar[frozenset[str]] = frozenset(
-        {"arn", "bucketDomainName", "bucketRegion", "bucketRegionalDomainName", "hostedZoneId"}
-    )
-    replaced_on: ClassVar[frozenset[str]] = frozenset(
-        {"bucket", "bucketNamespace", "bucketPrefix", "objectLockEnabled", "region"}
-    )
-
-    def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Name."""
-        yield from conflict(inputs, "bucket", "bucketPrefix")
-        yield from spelled(
-            inputs,
-            "bucket",
-            r"(?!xn--)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
-            63,
-            "3 to 63 lower-case letters, digits, dots and hyphens",
-        )
-
-    def identify(self, call: Call, world: World) -> str:
-        """The name."""
-        return self.physical_name(call, world)
-
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
-        """The name is free."""
-        name = text(call.inputs, "bucket")
-        if old is None and name and world.get(name, tokens.BUCKET) is not None:
-            raise Refusal(f"BucketAlreadyExists: bucket {name} exists; choose another name")
-
-    def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN and domain names."""
-        region = region_of(call.scope, call.inputs)
-        return {
-            "arn": arn("s3", "", id, account=""),
-            "bucket": id,
-            "bucketDomainName": f"{id}.s3.amazonaws.com",
-            "bucketRegion": region,
-            "bucketRegionalDomainName": f"{id}.s3.{region}.amazonaws.com",
-            "hostedZoneId": "Z3BJ6K6RIION7M",
-        }
-
-
-class _BucketSetting(AwsKind):
-    """A setting of a bucket; one of each kind a bucket."""
-
-    replaced_on: ClassVar[frozenset[str]] = frozenset({"bucket", "region"})
-
-    def identify(self, call: Call, world: World) -> str:
-        """The bucket's name."""
-        return text(call.inputs, "bucket") or ""
-
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
-        """The bucket exists and has no such setting."""
-        name = text(call.inputs, "bucket")
-        must_exist(world, tokens.BUCKET, name, call.scope, "NoSuchBucket")
-        if old is None and world.get(name or "", self.token, call.scope) is not None:
-            raise Refusal(
-                f"bucket {name} has a {self.token.rpartition(':')[2]} already, and the two would "
-                "undo each other: leave one out"
-            )
-
-
-class BucketPublicAccessBlock(_BucketSetting):
-    """What keeps a bucket from the public."""
-
-    token = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
-
-
-class BucketLifecycleConfiguration(_BucketSetting):
-    """When objects go."""
-
-    token = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
-
-    def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Each rule's status and id."""
-        rules = objects(inputs, "rules")
-        ids = [text(rule, "id") for rule in rules]
-        for index, rule in enumerate(rules):
-            for path, reason in choice(rule, "status", ("Disabled", "Enabled")):
-                yield f"rules[{index}].{path}", reason
-            if ids.count(ids[index]) > 1:
-                yield f"rules[{index}].id", f"{ids[index]!r} is there twice"
-
-
-class BucketServerSideEncryptionConfiguration(_BucketSetting):
-    """How objects are encrypted."""
-
-    token = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
-
-    def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Each rule's algorithm."""
-        path = "applyServerSideEncryptionByDefault.sseAlgorithm"
-        for index, rule in enumerate(objects(inputs, "rules")):
-            for where, reason in choice(rule, path, ("AES256", "aws:kms", "aws:kms:dsse")):
-                yield f"rules[{index}].{where}", reason
-
-
 def _log_group_of(cluster: Thing) -> str | None:
     logs = texts(cluster.outputs, "enabledClusterLogTypes")
     return f"/aws/eks/{cluster.id}/cluster" if logs else None
 
 
-KINDS = (
-    Key(),
-    Alias(),
-    LogGroup(),
-    Bucket(),
-    BucketPublicAccessBlock(),
-    BucketLifecycleConfiguration(),
-    BucketServerSideEncryptionConfiguration(),
-)
+KINDS = (Key(), Alias(), LogGroup())

@@ -20,6 +20,7 @@ from typing import Final
 
 from rehearsal.standin.kind import Kind, Lookup
 from rehearsal.standin.oci import (
+    domains,
     gateways,
     identity,
     lookups,
@@ -45,6 +46,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     *oke_node_pool.KINDS,
     *oke_addon.KINDS,
     *identity.KINDS,
+    *domains.KINDS,
 )
 
 LOOKUPS: Final[tuple[Lookup, ...]] = (*services.LOOKUPS, *lookups.LOOKUPS)

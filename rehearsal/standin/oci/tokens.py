@@ -20,3 +20,8 @@ ADDON: Final = "oci:ContainerEngine/addon:Addon"
 
 POLICY: Final = "oci:Identity/policy:Policy"
 DYNAMIC_GROUP: Final = "oci:Identity/dynamicGroup:DynamicGroup"
+
+DOMAIN_USER: Final = "oci:Identity/domainsUser:DomainsUser"
+DOMAIN_GROUP: Final = "oci:Identity/domainsGroup:DomainsGroup"
+DOMAIN_APP: Final = "oci:Identity/domainsApp:DomainsApp"
+DOMAIN_TRUST: Final = "oci:Identity/domainsIdentityPropagationTrust:DomainsIdentityPropagationTrust"

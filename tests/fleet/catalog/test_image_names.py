@@ -135,6 +135,9 @@ def test_a_reference_is_cut_at_its_tag_and_digest_but_not_at_a_port(
         "tool:edge",
         "tool:stable",
         "tool:dev",
+        "tool:release",
+        "tool:main-cuda12.4",
+        "tool:cuda12.4-nightly",
     ],
 )
 def test_a_tag_that_says_it_moves_moves(reference: str) -> None:
@@ -153,6 +156,9 @@ def test_a_tag_that_says_it_moves_moves(reference: str) -> None:
         "tool:main-1a2b3c4",
         "tool:0.6.0-stable",
         "tool:maintenance-1",
+        "tool:release-2.1",
+        "tool:stable-2.1",
+        "tool:1.2.0-canary.3",
         "host:5000/latest/tool:1.0",
         CUDA_BASE.reference,
         DOCKER_IN_DOCKER.reference,

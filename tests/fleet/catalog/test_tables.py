@@ -11,7 +11,6 @@ from fleet.catalog.daemonsets import DaemonSetRequest
 from fleet.catalog.eks import (
     ADDONS_AFTER_NODES,
     ADDONS_BEFORE_NODES,
-    AMI_RELEASE_FAULTS,
     AMI_TYPES,
     CAPACITY_TYPES,
     DEAD_AMI_TYPES,
@@ -130,11 +129,6 @@ def test_the_pins_of_a_kubernetes_version_are_of_that_minor(version: KubernetesV
     assert re.fullmatch(r"1\.\d\d\.\d+-20\d{6}", version.ami_release)
 
 
-@EVERY_VERSION
-def test_no_pinned_ami_release_has_a_known_fault(version: KubernetesVersion) -> None:
-    assert version.ami_release.partition("-")[2] not in AMI_RELEASE_FAULTS
-
-
 def test_support_of_a_newer_minor_ends_later() -> None:
     ends = [version.standard_support_end for version in KUBERNETES_VERSIONS.values()]
     assert list(KUBERNETES_VERSIONS) == ["1.33", "1.34", "1.35", "1.36"]
@@ -189,6 +183,10 @@ def test_the_limits_have_the_lengths_that_their_owners_enforce() -> None:
     assert limits.LABEL_VALUE.max_length == 63
     assert limits.IAM_ROLE.max_length == 64
     assert limits.LAUNCH_TEMPLATE.max_length == 128
+    assert limits.HELM_RELEASE.max_length == 53
+    assert limits.GITLAB_RUNNER_DESCRIPTION.max_length == 1024
+    assert limits.GITLAB_TAG.max_length == 255
+    assert limits.GITHUB_RUNNER.max_length == 64
 
 
 def test_the_catalog_is_plain_python() -> None:

@@ -15,7 +15,7 @@ from fleet.spec.load import parse
 from tests.fleet.samples import GONE, SHIPPED, cluster_of, every_key, loaded, shipped_stack
 
 LANES = "clusters.ci.github.lanes"
-CLUSTERS = ["ci", "existing", "oci", "oci-existing", "honey"]
+CLUSTERS = ["ci", "existing", "oci", "oci-existing", "honey", "bare"]
 
 
 def plan_of_broken(changes: dict[str, Any]) -> tuple[ClusterPlan, ...]:

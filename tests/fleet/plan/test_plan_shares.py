@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.plan.eks_pools import EksPool, eks_pool
 from fleet.plan.ownership import Ownership
-from fleet.plan.shares import IMAGES_MIB, NOTHING, fair_share, fits, job
+from fleet.plan.shares import IMAGES_MIB, NOTHING, fair_share, job
 from fleet.spec.eks import Eks
 from fleet.spec.github import GitHubLane
 from fleet.units import Resources
@@ -108,19 +107,6 @@ def test_a_fair_share_is_a_round_amount(case: tuple[EksPool, int], sides: Resour
     assert share.disk_mib % DISK_STEP_MIB == 0
 
 
-@given(case=nodes_and_gpus(), sides=amounts)
-def test_a_lane_that_says_only_gpus_fits_or_is_told_that_nothing_is_left(
-    case: tuple[EksPool, int], sides: Resources
-) -> None:
-    made, gpus = case
-    sized = job(lane(gpus=gpus), (made,), sides)
-    findings = [one for one in fits(sized, (made,), PATH) if one.rule == "fits"]
-    if sized.request.cpu_m and sized.request.memory_mib and sized.request.disk_mib:
-        assert findings == []
-    else:
-        assert findings
-
-
 @given(kinds=st.lists(st.sampled_from(GPU_TYPES), min_size=2, max_size=4))
 def test_a_share_of_several_pools_is_that_of_the_smallest(kinds: list[str]) -> None:
     pools = tuple(of_gpu_type(kind) for kind in kinds)
@@ -140,9 +126,9 @@ def test_time_slices_divide_a_node_further() -> None:
     assert 0 <= whole.memory_mib - 2 * half.memory_mib < 2 * MIB_STEP
 
 
-def test_a_share_is_never_less_than_nothing() -> None:
+def test_where_nothing_is_left_the_least_is_asked_for_so_that_the_scheduler_refuses() -> None:
     share = fair_share((of_gpu_type(),), 1, Resources(cpu_m=10**6, memory_mib=10**6))
-    assert (share.cpu_m, share.memory_mib) == (0, 0)
+    assert (share.cpu_m, share.memory_mib) == (CPU_STEP_M, MIB_STEP)
 
 
 def test_there_is_no_share_of_a_node_without_gpus() -> None:
@@ -164,87 +150,12 @@ def test_a_lane_without_gpus_gets_what_it_asks_for() -> None:
     system = pool(instance_types=["m6i.large"])
     sized = job(lane(cpu="500m", memory="1Gi"), (system,), NOTHING)
     assert sized.request == Resources(cpu_m=500, memory_mib=1024, disk_mib=0)
-    assert list(fits(sized, (system,), PATH)) == []
 
 
 def test_what_a_job_takes_includes_the_containers_beside_it() -> None:
     sides = Resources(cpu_m=100, memory_mib=200, disk_mib=300)
     sized = job(lane(gpus=1, cpu=1, memory="1Gi", disk="1Gi"), (of_gpu_type(),), sides)
     assert sized.total == Resources(cpu_m=1100, memory_mib=1224, disk_mib=1324)
-
-
-@pytest.mark.parametrize(
-    ("asked", "key", "words", "available"),
-    [
-        ({"gpus": 2}, "gpus", "2 nvidia.com/gpu", "1 available"),
-        ({"cpu": 4}, "cpu", "4 cpu", "m available"),
-        ({"memory": "16Gi"}, "memory", "16Gi memory", "Mi available"),
-        ({"disk": "125Gi"}, "disk", "125Gi disk", "Mi available"),
-    ],
-)
-def test_a_lane_that_cannot_fit_is_told_pool_resource_asked_and_available(
-    asked: dict[str, Any], key: str, words: str, available: str
-) -> None:
-    made = of_gpu_type()
-    sized = job(lane(**{"gpus": 1, **asked}), (made,), NOTHING)
-    (finding,) = fits(sized, (made,), PATH)
-    assert (finding.rule, finding.path) == ("fits", f"{PATH}.{key}")
-    assert finding.message.startswith(f"a job asks for {words}; ")
-    assert "an empty node of pool gpu (g4dn.xlarge) has" in finding.message
-    assert finding.message.endswith(available)
-    assert f"lower {key}" in finding.remedy
-    assert ("leave it out for the fair share" in finding.remedy) is (key != "gpus")
-
-
-def test_side_containers_are_named_where_they_are_the_reason() -> None:
-    made = of_gpu_type()
-    sized = job(lane(gpus=1, cpu=3), (made,), Resources(cpu_m=1500, memory_mib=0, disk_mib=0))
-    (finding,) = fits(sized, (made,), PATH)
-    assert "asks for 3 cpu and 1500m for its side containers" in finding.message
-
-
-def test_each_pool_that_is_too_small_is_named() -> None:
-    small, large = of_gpu_type("g4dn.xlarge"), of_gpu_type("g4dn.4xlarge")
-    sized = job(lane(gpus=1, memory="30Gi"), (small, large), NOTHING)
-    (finding,) = fits(sized, (small, large), PATH)
-    assert "(g4dn.xlarge)" in finding.message
-    both = job(lane(gpus=1, memory="300Gi"), (small, large), NOTHING)
-    assert len(list(fits(both, (small, large), PATH))) == 2
-
-
-def test_a_node_of_which_nothing_is_left_is_told_once() -> None:
-    made = of_gpu_type(reserve={"memory": "1Ti"})
-    (finding,) = fits(job(lane(gpus=1), (made,), NOTHING), (made,), PATH)
-    assert finding.path == PATH
-    assert finding.message.startswith("no memory of a node of its pools (gpu) is left for the job")
-    assert "a lower reserve on the pool" in finding.remedy
-
-
-def test_disk_that_images_and_reserve_use_up_is_told_too() -> None:
-    made = of_gpu_type(reserve={"disk": "80Gi"})
-    (finding,) = fits(job(lane(gpus=1), (made,), NOTHING), (made,), PATH)
-    assert finding.message.startswith("no disk of a node of its pools (gpu) is left for the job")
-
-
-def test_a_lane_with_gpus_needs_gpu_pools() -> None:
-    system = pool("gpu", instance_types=["m6i.large"])
-    (finding,) = fits(job(lane(gpus=1), (system,), NOTHING), (system,), PATH)
-    assert (finding.rule, finding.path) == ("places", f"{PATH}.pools")
-    assert finding.remedy == "remove gpu from the lane's pools"
-
-
-def test_a_lane_without_gpus_keeps_off_gpu_pools() -> None:
-    made = of_gpu_type()
-    (finding,) = fits(job(lane(cpu=1, memory="1Gi"), (made,), NOTHING), (made,), PATH)
-    assert (finding.rule, finding.path) == ("places", f"{PATH}.pools")
-    assert "add gpus: 1" in finding.remedy
-
-
-def test_several_slices_of_one_gpu_are_refused() -> None:
-    made = of_gpu_type(sharing={"time_slicing": 4})
-    (finding,) = fits(job(lane(gpus=2), (made,), NOTHING), (made,), PATH)
-    assert (finding.rule, finding.path) == ("sharing", f"{PATH}.gpus")
-    assert "asks for 2 slices of pool gpu" in finding.message
 
 
 def test_a_lane_that_cannot_fit_stops_the_whole_stack() -> None:

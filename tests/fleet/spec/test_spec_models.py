@@ -49,6 +49,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
             "memory_gb": None,
             "min_size": 0,
             "image_id": None,
+            "driver": None,
             "boot_volume_gb": None,
             "availability_domains": None,
             "capacity_reservation_id": None,
@@ -65,6 +66,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
     (
         ExistingPool,
         {
+            "max_pods": 110,
             "taints": (),
             "gpu": None,
             "gpus": None,
@@ -75,19 +77,21 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
             "devices": {},
         },
     ),
-    (Existing, {"kubeconfig": None}),
+    (Existing, {"kubeconfig": None, "version": None}),
     (KubernetesAccess, {"namespaces": (), "existing_namespaces": (), "permissions": ()}),
     (
         GitHubLane,
         {
             "gpus": 0,
             "gpu": None,
+            "gpu_memory": None,
             "cpu": None,
             "memory": None,
             "memory_limit": None,
             "disk": None,
             "shm": None,
             "image": None,
+            "cuda": None,
             "runtime_class": None,
             "kubernetes_access": None,
             "env": {},
@@ -108,12 +112,14 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
         {
             "gpus": 0,
             "gpu": None,
+            "gpu_memory": None,
             "cpu": None,
             "memory": None,
             "memory_limit": None,
             "disk": None,
             "shm": None,
             "image": None,
+            "cuda": None,
             "runtime_class": None,
             "kubernetes_access": None,
             "env": {},
@@ -139,7 +145,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
     ),
     (GitLab, {"url": "https://gitlab.com", "api_token": None}),
     (GpuStack, {"advertiser": None, "operator": None}),
-    (GpuOperator, {"metrics": True, "driver": False, "toolkit": False}),
+    (GpuOperator, {"metrics": True, "driver": False, "driver_version": None, "toolkit": False}),
     (Charts, {"repositories": {}, "arc_version": None, "arc_crds": None}),
     (
         Cluster,
@@ -152,7 +158,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
             "gitlab": None,
         },
     ),
-    (Stack, {"protect": False, "tags": {}, "charts": Charts()}),
+    (Stack, {"protect": False, "tags": {}, "strict": False, "silence": {}, "charts": Charts()}),
 ]
 
 

@@ -80,6 +80,18 @@ def statements(cluster: Thing, rights: tuple[str, ...] = RIGHTS, *terms: str) ->
     return [f"Allow any-user to {right} {where}" for right in rights]
 
 
+_WITHOUT_COMPARTMENT = frozenset(
+    {
+        tokens.ADDON,
+        tokens.SECURITY_RULE,
+        tokens.DOMAIN_APP,
+        tokens.DOMAIN_GROUP,
+        tokens.DOMAIN_TRUST,
+        tokens.DOMAIN_USER,
+    }
+)
+
+
 @dataclass
 class Tenancy:
     """One compartment in one region; every method acts as one call of the engine."""
@@ -94,7 +106,7 @@ class Tenancy:
     def make(self, token: str, name: str, /, scope: str = SCOPE, **inputs: Any) -> Thing:
         kind = _KINDS[token]
         given = {key: value for key, value in inputs.items() if value is not None}
-        if token.startswith("oci:") and token not in (tokens.ADDON, tokens.SECURITY_RULE):
+        if token.startswith("oci:") and token not in _WITHOUT_COMPARTMENT:
             given = {"compartmentId": COMPARTMENT, **given}
         checked = kind.check(self.call(token, name, given, scope), None)
         call = self.call(token, name, checked, scope)

@@ -1,0 +1,1 @@
+"""The program that an administrator runs once, before anything else can be previewed."""

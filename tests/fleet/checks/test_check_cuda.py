@@ -1,0 +1,136 @@
+"""CUDA: image against driver and card."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from tests.fleet.checks.planted import cards, existing_of, found, stack_of
+
+GPU = "clusters.site.github.lanes.gpu"
+RULES = ("cuda-driver", "cuda-gpu", "cuda-features", "cuda-architecture", "driver-gpu")
+
+
+def on(model: str, driver: str, **lane: Any) -> dict[str, Any]:
+    """Return a stack with one lane on nodes of that card and driver."""
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1, **lane}}
+    return existing_of({"gpu": cards(model, driver=driver), "cpu": {}}, lanes)
+
+
+def said(data: dict[str, Any]) -> list[str]:
+    return [rule for rule in RULES if found(rule, data)]
+
+
+def image(tag: str) -> str:
+    return f"docker.io/nvidia/cuda:{tag}-devel-ubuntu22.04"
+
+
+@pytest.mark.parametrize(
+    ("model", "driver", "cuda", "rules"),
+    [
+        ("T4", "535.54.03", "13.0.1", ["cuda-driver"]),
+        ("T4", "580.95.05", "13.0.1", []),
+        ("T4", "470.223.02", "12.1.0", ["cuda-driver"]),
+        ("T4", "525.60.13", "12.0.1", []),
+        ("T4", "535.54.03", "12.8.1", ["cuda-features"]),
+        ("T4", "580", "13.0.1", []),
+        ("T4", "580.95.05", "13.1.0", ["cuda-features"]),
+        ("A100-40GB", "470.223.02", "11.4.3", []),
+        ("V100", "580.95.05", "13.0.1", ["cuda-gpu"]),
+        ("V100", "580.95.05", "12.9.1", []),
+        ("H100", "580.95.05", "11.4.3", ["cuda-gpu"]),
+        ("H100", "580.95.05", "11.8.0", []),
+        ("B200", "580.95.05", "12.4.1", ["cuda-gpu"]),
+        ("B200", "580.95.05", "12.8.1", []),
+        # An L4 runs what was compiled for other cards of capability 8.
+        ("L4", "580.95.05", "11.4.3", ["cuda-architecture"]),
+        ("L4", "580.95.05", "10.2.1", ["cuda-gpu"]),
+        ("V100", "595.91.07", "12.4.1", ["driver-gpu"]),
+        ("H100", "470.223.02", "11.8.0", ["cuda-features", "driver-gpu"]),
+        ("B200", "535.54.03", "12.8.1", ["cuda-features", "driver-gpu"]),
+    ],
+)
+def test_image_driver_and_card_have_to_go_together(
+    model: str, driver: str, cuda: str, rules: list[str]
+) -> None:
+    assert said(on(model, driver, image=image(cuda))) == rules
+
+
+def test_a_driver_too_old_says_both_versions_and_what_to_use() -> None:
+    (finding,) = found("cuda-driver", on("T4", "535.54.03", image=image("13.0.1")))
+    assert (finding.severity, finding.path) == ("error", f"{GPU}.image")
+    assert finding.message == (
+        "has CUDA 13.0, which needs driver 580 or newer; the nodes of pool gpu have 535.54.03"
+    )
+    assert "CUDA 12 or older" in finding.remedy
+
+
+def test_what_a_lane_declares_counts_before_its_image() -> None:
+    data = on("T4", "535.54.03", cuda="13.0", image="registry.example.com/team/train:7")
+    (finding,) = found("cuda-driver", data)
+    assert finding.path == f"{GPU}.cuda"
+    assert not said(on("T4", "535.54.03", image="registry.example.com/team/train:7"))
+    assert not said(on("T4", "535.54.03", cuda="12.2", image=image("13.0.1")))
+
+
+def test_an_image_that_the_workflow_names_is_judged_by_what_is_declared() -> None:
+    mode = {"container_mode": "kubernetes-novolume"}
+    assert not said(on("T4", "535.54.03", image=image("13.0.1"), **mode))
+    assert said(on("T4", "535.54.03", cuda="13.0", **mode)) == ["cuda-driver"]
+
+
+def test_the_amis_driver_is_known_by_its_release() -> None:
+    pool = {"instance_types": ["g4dn.xlarge"], "max_size": 1}
+    lanes = {"gpu": {"pools": ["t4"], "gpus": 1, "cuda": "13.0"}}
+    assert not found("cuda-driver", stack_of({"t4": pool}, lanes))
+    old = {**pool, "release_version": "1.35.1-20250901"}
+    (finding,) = found("cuda-driver", stack_of({"t4": old}, lanes))
+    assert "have 570" in finding.message
+
+
+def test_the_operators_own_driver_is_too_new_for_a_v100() -> None:
+    bare = cards("V100")
+    del bare["driver"]
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    operator: dict[str, Any] = {"driver": True, "toolkit": True}
+    stack = {"gpu_stack": {"advertiser": "operator", "operator": operator}}
+    (finding,) = found("driver-gpu", existing_of({"gpu": bare, "cpu": {}}, lanes, **stack))
+    assert "driver 580 is the last for Volta" in finding.message
+    assert "gpu_stack.operator.driver_version" in finding.remedy
+    operator["driver_version"] = "580.173.02"
+    assert not found("driver-gpu", existing_of({"gpu": bare, "cpu": {}}, lanes, **stack))
+
+
+def test_a_branch_past_its_end_is_a_warning_from_the_month_after() -> None:
+    data = on("T4", "570.26")
+    assert not found("driver-end-of-life", data, date(2026, 2, 28))
+    (finding,) = found("driver-end-of-life", data, date(2026, 3, 1))
+    assert (finding.severity, finding.path) == ("warning", "clusters.site.existing.pools.gpu")
+    assert "ended in 2026-02" in finding.message
+    assert "use driver 580" in finding.remedy
+
+
+def test_a_cuda_tag_of_two_numbers_does_not_exist() -> None:
+    data = on("T4", "580.95", image="docker.io/nvidia/cuda:12.4-devel-ubuntu22.04")
+    (finding,) = found("image-tag", data)
+    assert (finding.severity, finding.path) == ("warning", f"{GPU}.image")
+    assert not found("image-tag", on("T4", "580.95", image=image("12.4.1")))
+
+
+def test_a_default_image_that_does_not_run_is_a_warning_for_jobs_that_name_none() -> None:
+    gitlab: dict[str, Any] = {
+        "api_token": {"secret": "gitlabApiToken"},
+        "lanes": {"gl": {"pools": ["gpu"], "gpus": 1, "runner": {"group_id": 1}}},
+    }
+    old = {"gpu": cards("T4", driver="470.223.02"), "cpu": {}}
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    (finding,) = found("cuda-driver", existing_of(old, lanes, gitlab=gitlab))
+    assert (finding.severity, finding.path) == (
+        "warning",
+        "clusters.site.gitlab.lanes.gl.cuda",
+    )
+    gitlab["lanes"]["gl"]["image"] = image("12.4.1")
+    (finding,) = found("cuda-driver", existing_of(old, lanes, gitlab=gitlab))
+    assert finding.severity == "error"

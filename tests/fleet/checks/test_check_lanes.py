@@ -1,0 +1,49 @@
+"""What a lane asks of its pools besides room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fleet.checks.planted import cards, existing_of, found, stack_of
+
+LANE = "clusters.site.github.lanes.gpu"
+
+
+def on(pool: dict[str, Any], **lane: Any) -> dict[str, Any]:
+    return existing_of({"gpu": pool, "cpu": {}}, {"gpu": {"pools": ["gpu"], "gpus": 1, **lane}})
+
+
+@pytest.mark.parametrize(
+    ("pool", "need", "severity"),
+    [
+        (cards("A100-40GB"), "40Gi", None),
+        (cards("A100-40GB"), "41Gi", "error"),
+        (cards("A100-40GB", sharing={"time_slicing": 2}), "20Gi", None),
+        (cards("A100-40GB", sharing={"time_slicing": 2}), "21Gi", "warning"),
+        (cards("A100-40GB", sharing={"time_slicing": 2}), "41Gi", "error"),
+        (cards("A100-40GB", sharing={"mig": "1g.5gb"}), "5Gi", None),
+        (cards("A100-40GB", sharing={"mig": "1g.5gb"}), "6Gi", "error"),
+    ],
+)
+def test_memory_of_a_gpu_is_what_the_job_needs_on_each(
+    pool: dict[str, Any], need: str, severity: str | None
+) -> None:
+    findings = found("gpu-memory", on(pool, gpu_memory=need))
+    assert [finding.severity for finding in findings] == ([severity] if severity else [])
+    assert all(finding.path == f"{LANE}.gpu_memory" for finding in findings)
+
+
+def test_a_gpu_too_small_is_told_in_the_words_of_the_error_that_jobs_would_see() -> None:
+    (finding,) = found("gpu-memory", on(cards("T4"), gpu_memory="20Gi"))
+    assert finding.message == (
+        "is 20Gi, but a GPU of pool gpu (gpu) has 16Gi: jobs would end with CUDA out of memory"
+    )
+
+
+def test_a_fraction_of_a_card_has_a_fraction_of_its_memory() -> None:
+    pools = {"p": {"instance_types": ["g6f.xlarge"], "max_size": 1}}
+    lanes = {"gpu": {"pools": ["p"], "gpus": 1, "gpu_memory": "4Gi"}}
+    (finding,) = found("gpu-memory", stack_of(pools, lanes))
+    assert "(g6f.xlarge) has 3Gi" in finding.message

@@ -1,0 +1,73 @@
+"""Owners: one advertiser, one driver and one toolkit on every GPU pool."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from fleet.plan.build import ClusterPlan
+from tests.fleet.checks.planted import cards, existing_of, found, planted, with_pool, with_values
+from tests.fleet.samples import every_key
+
+LANES = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+
+
+def test_a_pool_that_two_plugins_advertise_names_both() -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        operator = with_values(cluster.gpu_stack.operator, {"devicePlugin.enabled": True})
+        return dataclasses.replace(
+            cluster, gpu_stack=dataclasses.replace(cluster.gpu_stack, operator=operator)
+        )
+
+    findings = planted("one-advertiser", every_key(), "ci", plant)
+    assert [finding.path for finding in findings] == [
+        "clusters.ci.eks.pools.t4",
+        "clusters.ci.eks.pools.a100",
+    ]
+    assert "by NVIDIA's device plugin and the GPU Operator" in findings[0].message
+
+
+def test_oracles_plugin_is_there_unless_a_label_keeps_it_off() -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        labels = dict(cluster.pools[1].labels)
+        del labels["oci.oraclecloud.com/disable-gpu-device-plugin"]
+        return with_pool(cluster, "a10", labels=labels)
+
+    (finding,) = planted("one-advertiser", every_key(), "oci", plant)
+    assert "by NVIDIA's device plugin and Oracle's device plugin" in finding.message
+
+
+def test_a_pool_that_nothing_advertises_would_offer_no_gpu() -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        gpu_stack = dataclasses.replace(cluster.gpu_stack, device_plugin=None)
+        return dataclasses.replace(cluster, gpu_stack=gpu_stack)
+
+    findings = planted("one-advertiser", every_key(), "ci", plant)
+    assert len(findings) == 2
+    assert "nothing advertises its GPUs" in findings[0].message
+    assert "gpu_stack.advertiser" in findings[0].remedy
+
+
+@pytest.mark.parametrize("part", ["driver", "toolkit"])
+def test_a_part_that_the_image_has_is_not_installed_again(part: str) -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        operator = with_values(cluster.gpu_stack.operator, {f"{part}.enabled": True})
+        return dataclasses.replace(
+            cluster, gpu_stack=dataclasses.replace(cluster.gpu_stack, operator=operator)
+        )
+
+    findings = planted("one-driver", every_key(), "ci", plant)
+    assert {finding.path for finding in findings} == {f"clusters.ci.gpu_stack.operator.{part}"}
+    assert f"has the {part} already" in findings[0].message
+
+
+def test_nodes_of_which_nobody_knows_a_driver_are_told() -> None:
+    silent = cards()
+    del silent["driver"]
+    (finding,) = found("driver-unknown", existing_of({"gpu": silent}, LANES))
+    assert (finding.severity, finding.path) == ("warning", "clusters.site.existing.pools.gpu")
+    assert "nvidia-smi" in finding.message
+    operator = {"gpu_stack": {"operator": {"driver": True, "toolkit": True}}}
+    assert not found("driver-unknown", existing_of({"gpu": silent}, LANES, **operator))
+    assert not found("driver-unknown", existing_of({"gpu": cards()}, LANES))

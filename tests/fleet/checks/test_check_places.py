@@ -1,0 +1,193 @@
+"""Places: the pods that are sent against the labels and taints that nodes will have."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from fleet.plan.build import ClusterPlan
+from fleet.plan.words import Taint
+from tests.fleet.checks.planted import (
+    CPU,
+    TAINT,
+    cards,
+    existing_of,
+    found,
+    planted,
+    stack_of,
+    with_pool,
+    with_values,
+)
+from tests.fleet.samples import SHIPPED, every_key, judged, shipped_stack
+
+T4 = {"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 2}}
+LANE = {"gpu": {"pools": ["t4"], "gpus": 1}}
+DEDICATED = Taint(key="dedicated", value="ml", effect="NoSchedule")
+OPERATOR = {"gpu_stack": {"operator": {}}}
+RULES = {
+    "places",
+    "daemonset-places",
+    "system-places",
+    "intruder",
+    "one-advertiser",
+    "one-driver",
+    "scale-from-zero",
+}
+
+
+@pytest.mark.parametrize("name", ["every key", *SHIPPED])
+def test_what_this_program_makes_agrees_with_itself(name: str) -> None:
+    data = every_key() if name == "every key" else shipped_stack(name)
+    assert not [finding for finding in judged(data) if finding.rule in RULES]
+
+
+def test_a_taint_that_jobs_do_not_tolerate_is_named_at_the_lane() -> None:
+    def taint(cluster: ClusterPlan) -> ClusterPlan:
+        return with_pool(cluster, "t4", taints=(*cluster.pools[1].taints, DEDICATED))
+
+    (finding,) = planted("places", stack_of(T4, LANE), "ci", taint)
+    assert (finding.severity, finding.path) == ("error", "clusters.ci.github.lanes.gpu.pools")
+    assert "does not tolerate dedicated=ml:NoSchedule" in finding.message
+    assert "pool t4" in finding.message
+
+
+def test_a_label_that_jobs_select_and_nodes_lack_is_told() -> None:
+    def unlabel(cluster: ClusterPlan) -> ClusterPlan:
+        return with_pool(cluster, "t4", labels={"gpu-runners/role": "gpu"})
+
+    (finding,) = planted("places", stack_of(T4, LANE), "ci", unlabel)
+    assert "asks for labels that the nodes lack" in finding.message
+
+
+def test_a_taint_of_preference_keeps_nothing_off() -> None:
+    soft = dataclasses.replace(DEDICATED, effect="PreferNoSchedule")
+
+    def taint(cluster: ClusterPlan) -> ClusterPlan:
+        return with_pool(cluster, "t4", taints=(*cluster.pools[1].taints, soft))
+
+    assert not planted("places", stack_of(T4, LANE), "ci", taint)
+
+
+@pytest.mark.parametrize(
+    ("who", "changes"),
+    [
+        ("the GPU Operator's operands", {"daemonsets.tolerations": []}),
+        (
+            "the worker of node feature discovery",
+            # The default of the chart's own subchart: tolerates the value `present` only.
+            {
+                "node-feature-discovery.worker.tolerations": [
+                    {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present"}
+                ]
+            },
+        ),
+    ],
+)
+def test_each_daemonset_of_the_gpu_stack_has_to_reach_every_gpu_pool(
+    who: str, changes: dict[str, Any]
+) -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        operator = with_values(cluster.gpu_stack.operator, changes)
+        return dataclasses.replace(
+            cluster, gpu_stack=dataclasses.replace(cluster.gpu_stack, operator=operator)
+        )
+
+    (finding,) = planted("daemonset-places", stack_of(T4, LANE, **OPERATOR), "ci", plant)
+    assert finding.path == "clusters.ci.eks.pools.t4"
+    assert finding.message.startswith(f"{who} does not reach its nodes")
+
+
+def test_a_device_plugin_without_the_label_of_its_nodes_is_told() -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        return with_pool(cluster, "t4", labels={"gpu-runners/pool": "t4"})
+
+    (finding,) = planted("daemonset-places", stack_of(T4, LANE), "ci", plant)
+    assert "NVIDIA's device plugin does not reach its nodes" in finding.message
+
+
+def test_a_listener_that_tolerates_gpu_nodes_and_selects_none_is_an_intruder() -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        assert cluster.github is not None
+        controller = with_values(
+            cluster.github.controller.release,
+            {
+                "affinity": None,
+                "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+            },
+        )
+        github = dataclasses.replace(
+            cluster.github,
+            controller=dataclasses.replace(cluster.github.controller, release=controller),
+        )
+        return dataclasses.replace(cluster, github=github)
+
+    (finding,) = planted("intruder", stack_of(T4, LANE), "ci", plant)
+    assert finding.path == "clusters.ci.eks.pools.t4"
+    assert finding.message == "ARC's controller may land on its GPU nodes"
+
+
+def test_controllers_need_a_cpu_pool_that_has_a_node() -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        return with_pool(cluster, "system", min_size=0)
+
+    findings = planted("system-places", stack_of(T4, LANE), "ci", plant)
+    assert {finding.severity for finding in findings} == {"error"}
+    assert any("ARC's controller has no CPU pool" in finding.message for finding in findings)
+    assert all("system: it may have no node" in finding.message for finding in findings)
+
+
+def test_a_cpu_node_too_small_for_the_autoscaler_is_told() -> None:
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    small, tiny = ({"cpu": "200m", "memory": memory} for memory in ("256Mi", "100Mi"))
+    assert not found("system-places", existing_of({"cpu": small, "gpu": cards()}, lanes))
+    (first, *_) = found("system-places", existing_of({"cpu": tiny, "gpu": cards()}, lanes))
+    assert "its nodes have too little memory" in first.message
+
+
+def test_a_cpu_pool_that_cannot_hold_all_listeners_is_an_error() -> None:
+    pools = {"cpu": {"cpu": 1, "memory": "2Gi"}, "gpu": cards()}
+    lanes = {f"lane-{index}": {"pools": ["gpu"], "gpus": 1} for index in range(30)}
+    (finding,) = found("system-room", existing_of(pools, lanes))
+    assert finding.severity == "error"
+    assert "cannot hold what always runs there" in finding.message
+    assert not found("system-room", existing_of(pools, dict(list(lanes.items())[:5])))
+
+
+def test_runners_that_wait_on_cpu_nodes_need_room_there() -> None:
+    lane = {"pools": ["t4"], "gpus": 1, "container_mode": "kubernetes-novolume"}
+    (finding,) = found("system-room", stack_of(T4, {"gpu": {**lane, "max_runners": 100}}))
+    assert finding.severity == "warning"
+    assert "cannot hold every runner of gpu at once" in finding.message
+    assert "lower max_runners" in finding.remedy
+    assert not found("system-room", stack_of(T4, {"gpu": {**lane, "max_runners": 10}}))
+
+
+def test_a_cluster_of_gpu_nodes_alone_is_told_what_shares_them() -> None:
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    (finding,) = found("shared-node", existing_of({"gpu": cards()}, lanes))
+    assert (finding.severity, finding.path) == ("warning", "clusters.site")
+    assert not found("shared-node", existing_of({"gpu": cards(), "cpu": CPU}, lanes))
+
+
+def test_gpu_nodes_without_a_taint_collect_other_pods() -> None:
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    open_pool = cards(taints=[])
+    (finding,) = found("untainted-gpu-pool", existing_of({"gpu": open_pool, "cpu": CPU}, lanes))
+    assert finding.path == "clusters.site.existing.pools.gpu.taints"
+    assert "nvidia.com/gpu=true:NoSchedule" in finding.remedy
+    soft = cards(taints=[{**TAINT, "effect": "PreferNoSchedule"}])
+    assert found("untainted-gpu-pool", existing_of({"gpu": soft, "cpu": CPU}, lanes))
+    assert not found("untainted-gpu-pool", existing_of({"gpu": cards(), "cpu": CPU}, lanes))
+    assert not found("untainted-gpu-pool", existing_of({"gpu": open_pool}, lanes))
+
+
+def test_a_lane_whose_pools_are_all_paused_is_told_that_jobs_wait() -> None:
+    paused = {**T4["t4"], "paused": True}
+    (finding,) = found("paused-pool", stack_of({"t4": paused}, LANE))
+    assert (finding.severity, finding.path) == ("warning", "clusters.ci.github.lanes.gpu.pools")
+    both = {"gpu": {"pools": ["t4", "more"], "gpus": 1}}
+    assert not found("paused-pool", stack_of({"t4": paused, "more": T4["t4"]}, both))
+    resting = {"gpu": {**LANE["gpu"], "paused": True}}
+    assert not found("paused-pool", stack_of({"t4": paused}, resting))

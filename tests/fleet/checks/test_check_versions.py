@@ -1,0 +1,142 @@
+"""Versions: operator, Kubernetes, autoscaler, ARC, charts, AMI releases, runner images."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import date
+from typing import Any
+
+import pytest
+
+from fleet.plan.build import ClusterPlan
+from tests.fleet.checks.planted import cards, existing_of, found, planted, stack_of, with_values
+from tests.fleet.samples import every_key
+
+POOLS = {"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 2}}
+LANES = {"gpu": {"pools": ["t4"], "gpus": 1}}
+LANE = "clusters.ci.github.lanes.gpu"
+
+
+@pytest.mark.parametrize(
+    ("version", "supported"), [("1.32", False), ("1.33", True), ("1.37", False)]
+)
+def test_the_operator_runs_on_the_kubernetes_versions_of_its_list(
+    version: str, supported: bool
+) -> None:
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    data = existing_of({"gpu": cards()}, lanes, gpu_stack={"operator": {}})
+    data["clusters"]["site"]["existing"]["version"] = version
+    findings = found("operator-kubernetes", data)
+    assert bool(findings) is not supported
+    if findings:
+        assert "supports Kubernetes 1.33 to 1.36" in findings[0].message
+        assert findings[0].message.endswith(f"the cluster has {version}")
+
+
+def test_a_cluster_of_unknown_version_is_not_judged() -> None:
+    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    assert not found(
+        "operator-kubernetes", existing_of({"gpu": cards()}, lanes, gpu_stack={"operator": {}})
+    )
+
+
+@pytest.mark.parametrize(
+    ("today", "severity"),
+    [
+        (date(2027, 1, 1), None),
+        (date(2027, 2, 1), "note"),
+        (date(2027, 3, 27), "note"),
+        (date(2027, 3, 28), "warning"),
+    ],
+)
+def test_support_that_ends_is_said_sixty_days_before(today: date, severity: str | None) -> None:
+    findings = found("kubernetes-support", stack_of(POOLS, LANES), today)
+    assert [finding.severity for finding in findings] == ([severity] if severity else [])
+    if findings:
+        assert findings[0].path == "clusters.ci.eks.version"
+        assert "2027-03-27" in findings[0].message
+
+
+def test_an_autoscaler_of_another_minor_is_told() -> None:
+    def plant(cluster: ClusterPlan) -> ClusterPlan:
+        assert cluster.autoscaler is not None
+        older = with_values(cluster.autoscaler.release, {"image.tag": "v1.34.5"})
+        autoscaler = dataclasses.replace(cluster.autoscaler, release=older)
+        return dataclasses.replace(cluster, autoscaler=autoscaler)
+
+    (finding,) = planted("autoscaler-version", stack_of(POOLS, LANES), "ci", plant)
+    assert finding.message == "runs cluster-autoscaler v1.34.5 on Kubernetes 1.35"
+
+
+def other_version(cluster: ClusterPlan, version: str) -> ClusterPlan:
+    assert cluster.github is not None
+    (lane,) = cluster.github.lanes
+    release = dataclasses.replace(lane.release, version=version)
+    github = dataclasses.replace(
+        cluster.github, lanes=(dataclasses.replace(lane, release=release),)
+    )
+    return dataclasses.replace(cluster, github=github)
+
+
+def test_a_scale_set_of_another_version_than_its_controller_is_told() -> None:
+    (finding,) = planted(
+        "arc-version", stack_of(POOLS, LANES), "ci", lambda one: other_version(one, "0.13.1")
+    )
+    assert finding.path == LANE
+    assert "which deletes it" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("version", "lane", "key"),
+    [
+        ("0.13.1", {"labels": ["cuda"]}, "labels"),
+        ("0.12.1", {"container_mode": "kubernetes-novolume"}, "container_mode"),
+    ],
+)
+def test_what_an_older_arc_does_not_know_is_told(
+    version: str, lane: dict[str, Any], key: str
+) -> None:
+    data = stack_of(POOLS, {"gpu": {**LANES["gpu"], **lane}})
+    assert not found("arc-version", data)
+    (finding,) = found("arc-version", {**data, "charts": {"arc_version": version}})
+    assert finding.path == f"{LANE}.{key}"
+
+
+@pytest.mark.parametrize("version", ["", "0.14.x", ">=0.14.0", "0.14.1"])
+def test_a_chart_has_the_version_that_the_catalog_pins(version: str) -> None:
+    findings = planted(
+        "chart-pin", stack_of(POOLS, LANES), "ci", lambda one: other_version(one, version)
+    )
+    assert [finding.severity for finding in findings] == ["error"]
+    assert "gha-runner-scale-set" in findings[0].message
+
+
+def test_the_pins_and_a_stacks_own_arc_version_are_fine() -> None:
+    assert not found("chart-pin", every_key())
+    assert not found("chart-pin", {**stack_of(POOLS, LANES), "charts": {"arc_version": "0.14.1"}})
+
+
+@pytest.mark.parametrize(
+    ("release", "bad"), [("1.35.8-20260930", True), ("1.35.8-20261012", False)]
+)
+def test_a_known_bad_ami_release_is_told(release: str, bad: bool) -> None:
+    pools = {"t4": {**POOLS["t4"], "release_version": release}}
+    findings = found("ami-fault", stack_of(pools, LANES))
+    assert bool(findings) is bad
+    if findings:
+        assert "panics" in findings[0].message
+        assert "20261012" in findings[0].remedy
+
+
+def test_a_runner_that_github_refuses_is_told_from_that_day_on() -> None:
+    image = "ghcr.io/actions/actions-runner:2.337.0"
+    data = stack_of(POOLS, {"gpu": {**LANES["gpu"], "image": image}})
+    assert not found("runner-age", data, date(2026, 11, 4))
+    (finding,) = found("runner-age", data, date(2026, 11, 5))
+    assert (finding.severity, finding.path) == ("warning", f"{LANE}.image")
+    data["clusters"]["ci"]["github"]["url"] = "https://github.example.com/org"
+    assert not found("runner-age", data, date(2026, 11, 5)), "Enterprise Server brings its own"
+
+
+def test_the_pinned_runner_is_the_newest_that_is_known() -> None:
+    assert not found("runner-age", stack_of(POOLS, LANES), date(2030, 1, 1))

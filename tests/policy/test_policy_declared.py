@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from policy.declared import STACK_FILE, Declared, declared, declared_in
+from rehearsal import policies
+from tests import stackfiles
+
+
+def lanes(cluster: str, forge: str, lane: str, **said: Any) -> frozenset[str]:
+    body = stackfiles.body("prod")
+    body["clusters"][cluster][forge]["lanes"][lane].update(said)
+    return declared(body).privileged_lanes
+
+
+def test_the_shipped_stacks_declare_no_privileged_lane() -> None:
+    for stack in stackfiles.STACKS:
+        assert declared(stackfiles.body(stack)).privileged_lanes == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("forge", "lane", "said"),
+    [
+        ("github", "gpu-a100", {"container_mode": "dind"}),
+        ("gitlab", "a100", {"privileged": True}),
+    ],
+)
+def test_a_privileged_lane_is_declared_by_the_name_of_its_resources(
+    forge: str, lane: str, said: dict[str, Any]
+) -> None:
+    assert lanes("ci-usw2", forge, lane, **said) == {f"ci-usw2-{forge}-{lane}"}
+
+
+def test_the_most_nodes_of_oke_pools_come_from_the_file() -> None:
+    assert declared(stackfiles.body("prod")).pool_maxima == {
+        "ci-iad-system": 2,
+        "ci-iad-a10": 4,
+        "ci-iad-a10-x2": 2,
+    }
+
+
+@pytest.mark.parametrize("data", [None, {}, {"clusters": {"a": {"eks": {}}}}, "text"])
+def test_a_file_that_the_program_refuses_declares_nothing(data: Any) -> None:
+    assert declared(data) == Declared()
+
+
+def test_the_file_is_found_by_the_name_of_the_stack() -> None:
+    assert declared_in("prod", {}) == declared(stackfiles.body("prod"))
+    assert declared_in("no-such-stack", {}) == Declared()
+
+
+@pytest.mark.parametrize("text", ["", "config:", "[]"])
+def test_a_file_without_the_key_declares_nothing(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "stack.yaml"
+    file.write_text(text)
+    assert declared_in("prod", {STACK_FILE: str(file)}) == Declared()
+
+
+def test_a_rehearsal_names_another_file(tmp_path: Path) -> None:
+    file = tmp_path / "stack.yaml"
+    file.write_text(yaml.safe_dump({"config": stackfiles.config("staging")}))
+    assert declared_in("prod", {policies.STACK_FILE: str(file)}) == declared(
+        stackfiles.body("staging")
+    )

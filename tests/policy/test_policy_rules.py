@@ -1,0 +1,377 @@
+"""Each rule of the pack: the shipped stacks pass it, and a planted violation does not."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from fleet.catalog.charts import ARC_SCALE_SET, GITLAB_RUNNER, GPU_OPERATOR
+from policy import rules
+from policy.declared import Declared, declared
+from policy.inputs import UNKNOWN, Resource
+from tests import stackfiles, wire
+from tests.engine import remembered
+from tests.stackfiles import ROOT, STACKS
+
+RELEASE = "kubernetes:helm.sh/v3:Release"
+NOTHING = Declared()
+TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}
+
+
+@remembered
+def resources(stack: str, known: bool) -> list[Resource]:
+    found, error = stackfiles.run(stack, known=known)
+    assert error is None, error
+    return [
+        Resource(type=one.type, name=one.name, inputs=marked(one.inputs)) for one in found.resources
+    ]
+
+
+def marked(value: Any) -> Any:
+    """The rules' own mark in the place of the wire's."""
+    if isinstance(value, dict):
+        return {key: marked(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [marked(one) for one in value]
+    return UNKNOWN if value == wire.UNKNOWN else value
+
+
+def told(rule: str, resource: Resource, by: Declared = NOTHING) -> list[str]:
+    return list(rules.RULES[rule](resource, by))
+
+
+def group(**inputs: Any) -> Resource:
+    given = {
+        "amiType": "AL2023_x86_64_NVIDIA",
+        "instanceTypes": ["g4dn.xlarge"],
+        "scalingConfig": {"minSize": 0, "maxSize": 2.0},
+        "launchTemplate": {"id": "lt-1"},
+        "taints": [TAINT],
+    }
+    return Resource(type=rules.NODE_GROUP, name="ci-t4", inputs=given | inputs)
+
+
+def pool(arguments: str | None, script: Any, **inputs: Any) -> Resource:
+    metadata: dict[str, Any] = {}
+    if arguments is not None:
+        metadata["kubelet-extra-args"] = arguments
+    if script is not None:
+        text = base64.b64encode(script.encode()).decode() if isinstance(script, str) else script
+        metadata["user_data"] = text
+    given = {
+        "nodeShape": "VM.GPU.A10.2",
+        "nodeMetadata": metadata,
+        "nodeConfigDetails": {"size": 1.0},
+    }
+    return Resource(type=rules.NODE_POOL, name="ci-a10", inputs=given | inputs)
+
+
+def template(**inputs: Any) -> Resource:
+    given = {
+        "metadataOptions": {"httpTokens": "required"},
+        "blockDeviceMappings": [{"ebs": {"encrypted": "true"}}],
+    }
+    return Resource(type=rules.LAUNCH_TEMPLATE, name="ci-t4", inputs=given | inputs)
+
+
+def release(chart: str, version: Any, values: Any = None, name: str = "ci-gitlab-t4") -> Resource:
+    return Resource(
+        type=RELEASE,
+        name=f"{name}-release",
+        inputs={"chart": chart, "version": version, "values": values or {}},
+    )
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["up", "preview"])
+@pytest.mark.parametrize("rule", rules.RULES)
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_shipped_stack_passes(stack: str, rule: str, known: bool) -> None:
+    by = declared(stackfiles.body(stack))
+    every = resources(stack, known)
+    assert known or UNKNOWN in [one.at("launchTemplate", "id") for one in every], (
+        "in a preview not everything is known"
+    )
+    wrong = {one.name: found for one in every if (found := told(rule, one, by))}
+    assert not wrong
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_shipped_stack_stays_under_its_ceiling_and_the_ceiling_is_tight(stack: str) -> None:
+    by = declared(stackfiles.body(stack))
+    settings = json.loads((ROOT / "policy" / f"{stack}.json").read_text())
+    ceiling = settings[rules.CEILING]["max_gpus"]
+    every = resources(stack, True)
+    assert list(rules.gpu_ceiling(every, by, ceiling)) == []
+    (told_once,) = rules.gpu_ceiling(every, by, ceiling - 1)
+    assert f"may grow to {ceiling} GPUs" in told_once[1], "a pool more is a decision of its own"
+
+
+@pytest.mark.parametrize(
+    "taints",
+    [
+        None,
+        [],
+        [{**TAINT, "key": "dedicated"}],
+        [{**TAINT, "effect": "PREFER_NO_SCHEDULE"}],
+    ],
+    ids=["absent", "empty", "another key", "a soft effect"],
+)
+def test_a_gpu_node_group_without_a_hard_taint_is_told(taints: Any) -> None:
+    assert "taints: has GPUs" in told("gpu-pools-tainted", group(taints=taints))[0]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"amiType": "AL2023_x86_64_STANDARD"},
+        {"instanceTypes": UNKNOWN},
+        {"instanceTypes": ["g99.large"]},
+    ],
+    ids=["by instance type", "by AMI, types unknown", "by AMI, a type that is not in the catalog"],
+)
+def test_a_node_group_has_gpus_by_its_ami_or_its_types(inputs: dict[str, Any]) -> None:
+    assert told("gpu-pools-tainted", group(taints=[], **inputs))
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {},
+        {"taints": UNKNOWN},
+        {"taints": [UNKNOWN]},
+        {"taints": [{**TAINT, "effect": UNKNOWN}]},
+        {"taints": [{**TAINT, "effect": "NO_EXECUTE"}]},
+        {"taints": [], "amiType": "AL2023_x86_64_STANDARD", "instanceTypes": ["m6i.large"]},
+    ],
+    ids=["tainted", "unknown", "an unknown one", "unknown effect", "NoExecute", "no GPUs"],
+)
+def test_a_tainted_or_undecided_node_group_is_not_told(inputs: dict[str, Any]) -> None:
+    assert not told("gpu-pools-tainted", group(**inputs))
+
+
+FLAG = "--register-with-taints=nvidia.com/gpu=:NoSchedule"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "script", "path"),
+    [
+        (None, FLAG, "kubelet-extra-args"),
+        (FLAG, None, "user_data"),
+        (FLAG, "echo no taint", "user_data"),
+        ("--register-with-taints=a=b:NoSchedule", FLAG, "kubelet-extra-args"),
+        ("--register-with-taints=nvidia.com/gpu=:PreferNoSchedule", FLAG, "kubelet-extra-args"),
+    ],
+)
+def test_an_oke_gpu_pool_tells_both_readers_of_its_taint(
+    arguments: str | None, script: str | None, path: str
+) -> None:
+    (problem,) = told("gpu-pools-tainted", pool(arguments, script))
+    assert problem.startswith(f"nodeMetadata.{path}: ")
+
+
+def test_a_tainted_or_undecided_oke_pool_is_not_told() -> None:
+    assert not told("gpu-pools-tainted", pool(f"--a=b {FLAG},x=y:NoSchedule", f'"{FLAG}"'))
+    assert not told("gpu-pools-tainted", pool(FLAG, UNKNOWN))
+    assert not told("gpu-pools-tainted", pool(None, None, nodeShape="VM.Standard.E5.Flex"))
+    assert told("gpu-pools-tainted", pool(None, None, nodeShape="BM.GPU.NEW.8"))
+
+
+@pytest.mark.parametrize("options", [None, {}, {"httpTokens": "optional"}])
+def test_a_machine_that_answers_imds_v1_is_told(options: Any) -> None:
+    assert told("imds-v2", template(metadataOptions=options))
+    machine = Resource(type=rules.INSTANCE, name="vm", inputs={"metadataOptions": options})
+    assert told("imds-v2", machine)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [UNKNOWN, {"httpTokens": "required"}, {"httpTokens": UNKNOWN}, {"httpEndpoint": "disabled"}],
+)
+def test_a_machine_that_wants_a_session_token_is_not_told(options: Any) -> None:
+    assert not told("imds-v2", template(metadataOptions=options))
+
+
+def test_a_node_group_without_a_template_has_neither_imds_v2_nor_encryption() -> None:
+    bare = group(launchTemplate=None)
+    assert told("imds-v2", bare)
+    assert told("encrypted-disks", bare)
+    for template_of_it in ({"id": UNKNOWN}, UNKNOWN):
+        assert not told("imds-v2", group(launchTemplate=template_of_it))
+        assert not told("encrypted-disks", group(launchTemplate=template_of_it))
+
+
+@pytest.mark.parametrize(
+    "mappings",
+    [None, [], [{"ebs": {}}], [{"ebs": {"encrypted": "false"}}], [{"ebs": {"encrypted": False}}]],
+)
+def test_a_template_with_an_open_disk_is_told(mappings: Any) -> None:
+    assert told("encrypted-disks", template(blockDeviceMappings=mappings))
+
+
+@pytest.mark.parametrize(
+    "mappings",
+    [
+        UNKNOWN,
+        [UNKNOWN],
+        [{"ebs": {"encrypted": True}}],
+        [{"ebs": {"encrypted": UNKNOWN}}],
+        [{"virtualName": "ephemeral0"}],
+    ],
+)
+def test_a_template_with_encrypted_or_undecided_disks_is_not_told(mappings: Any) -> None:
+    assert not told("encrypted-disks", template(blockDeviceMappings=mappings))
+
+
+def test_the_disks_of_an_instance_and_a_volume_are_judged_too() -> None:
+    def judged(kind: str, **inputs: Any) -> list[str]:
+        return told("encrypted-disks", Resource(type=kind, name="x", inputs=inputs))
+
+    assert len(judged(rules.INSTANCE, ebsBlockDevices=[{"encrypted": False}])) == 2
+    assert not judged(rules.INSTANCE, rootBlockDevice={"encrypted": True})
+    assert not judged(rules.INSTANCE, rootBlockDevice=UNKNOWN)
+    assert judged(rules.VOLUME, size=10)
+    assert not judged(rules.VOLUME, encrypted=True)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        "github_pat_11ABCDEFG0abcdefghijkl_0123456789",
+        "glpat-abcdefghijklmnopqrst",
+        "glrt-t1_abcdefghijklmnopqrst",
+        "AKIAIOSFODNN7EXAMPLE",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE",
+    ],
+)
+def test_a_token_in_plain_text_is_told_by_its_path_only(token: str) -> None:
+    values = {"env": [{"name": "TOKEN", "value": f"x={token}"}]}
+    (problem,) = told("no-plaintext-tokens", release("chart", "1.0.0", values))
+    assert problem.startswith("values.env[0].value: ")
+    assert token not in problem
+
+
+def test_a_token_is_found_wherever_it_is_readable() -> None:
+    token = "glpat-abcdefghijklmnopqrst"
+    script = base64.b64encode(f"export TOKEN={token}".encode()).decode()
+    for kind, inputs in (
+        (rules.CONFIG_MAP, {"data": {"config.toml": f'token = "{token}"'}}),
+        (rules.LAUNCH_TEMPLATE, {"userData": script}),
+        (rules.NODE_POOL, {"nodeMetadata": {"user_data": script}}),
+        ("kubernetes:apps/v1:Deployment", {"spec": {"args": [f"--token={token}"]}}),
+        (rules.KUBERNETES_SECRET, {"metadata": {"annotations": {"was": token}}}),
+    ):
+        assert told("no-plaintext-tokens", Resource(type=kind, name="x", inputs=inputs)), kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs"),
+    [
+        (rules.KUBERNETES_SECRET, {"stringData": {"runner-token": "glrt-abcdefghijklmnopqrst"}}),
+        (rules.KUBERNETES_SECRET, {"data": {"k": "glrt-abcdefghijklmnopqrst"}}),
+        ("pulumi:providers:gitlab", {"token": "glpat-abcdefghijklmnopqrst"}),
+        (RELEASE, {"values": {"metric": "gha_runner_scale_set_controller_total"}}),
+        (RELEASE, {"values": {"secretName": "glrt-token", "text": "xghp_0123456789abcdefghij"}}),
+        (RELEASE, {"values": UNKNOWN}),
+    ],
+)
+def test_what_is_no_token_or_in_its_place_is_not_told(kind: str, inputs: dict[str, Any]) -> None:
+    assert not told("no-plaintext-tokens", Resource(type=kind, name="x", inputs=inputs))
+
+
+@pytest.mark.parametrize("version", [None, "", "1", "1.2", "~1.2.3", ">=1.0.0", "1.2.x", "latest"])
+def test_a_chart_without_an_exact_version_is_told(version: Any) -> None:
+    (problem,) = told("pinned-charts", release("somebodys-chart", version))
+    assert "is no exact version" in problem
+
+
+def test_a_chart_of_the_catalog_has_the_pinned_version() -> None:
+    name, pinned = GPU_OPERATOR.name, GPU_OPERATOR.version
+    assert not told("pinned-charts", release(name, pinned))
+    (problem,) = told("pinned-charts", release(f"oci://mirror.example/charts/{name}", "v25.3.0"))
+    assert f"is pinned to {pinned}" in problem
+    assert not told("pinned-charts", release("somebodys-chart", "1.2.3-rc.1"))
+    assert not told("pinned-charts", release(name, UNKNOWN))
+    assert not told("pinned-charts", Resource(type="a:b:C", name="x", inputs={"chart": name}))
+
+
+def test_the_stack_file_may_name_another_version_of_arc_only() -> None:
+    body = stackfiles.body("staging")
+    body["charts"] = {"arc_version": "0.13.1"}
+    by = declared(body)
+    assert not told("pinned-charts", release(ARC_SCALE_SET.chart, "0.13.1"), by)
+    assert told("pinned-charts", release(ARC_SCALE_SET.chart, ARC_SCALE_SET.version), by)
+    assert told("pinned-charts", release(GITLAB_RUNNER.chart, "0.13.1"), by)
+
+
+def privileged_lanes() -> list[Any]:
+    runner = {"containers": [{"securityContext": {"privileged": True}}]}
+    hook = json.dumps({"spec": runner}, indent=2)
+    toml = "[[runners]]\n[runners.kubernetes]\nprivileged = true\n"
+    patch = '[[runners]]\npatch = """{\\"securityContext\\": {\\"privileged\\": true}}"""\n'
+    arc, gitlab = ARC_SCALE_SET.chart, GITLAB_RUNNER.chart
+    return [
+        release(arc, "0.14.2", {"containerMode": {"type": "dind"}}, "ci-github-x"),
+        release(arc, "0.14.2", {"template": {"spec": runner}}, "ci-github-x"),
+        Resource(
+            type=rules.CONFIG_MAP, name="ci-github-x-job-pod", inputs={"data": {"a.yaml": hook}}
+        ),
+        release(gitlab, "0.86.0", {"runners": {"config": toml}}, "ci-github-x"),
+        release(gitlab, "0.86.0", {"runners": {"config": patch}}, "ci-github-x"),
+        release(gitlab, "0.86.0", {"runners": {"privileged": True}}, "ci-github-x"),
+    ]
+
+
+@pytest.mark.parametrize("resource", privileged_lanes())
+def test_a_privileged_lane_must_be_declared(resource: Resource) -> None:
+    (problem,) = told("no-undeclared-privileges", resource)
+    assert "which the stack file does not say of this lane" in problem
+    other = Declared(privileged_lanes=frozenset({"ci-github-other"}))
+    assert told("no-undeclared-privileges", resource, other)
+    by = Declared(privileged_lanes=frozenset({"ci-github-x"}))
+    assert not told("no-undeclared-privileges", resource, by)
+
+
+def test_a_plain_lane_and_the_gpu_stack_are_not_told() -> None:
+    plain_toml = "[[runners]]\n[runners.kubernetes]\nprivileged = false\n"
+    for resource in (
+        release(GITLAB_RUNNER.chart, "0.86.0", {"runners": {"config": plain_toml}}),
+        release(GITLAB_RUNNER.chart, "0.86.0", {"runners": {"config": UNKNOWN}}),
+        release(ARC_SCALE_SET.chart, "0.14.2", UNKNOWN),
+        release(GPU_OPERATOR.chart, "v26.7.0", {"driver": {"privileged": True}}),
+    ):
+        assert not told("no-undeclared-privileges", resource), resource
+
+
+def test_gpus_are_counted_at_the_maximum_of_the_largest_node() -> None:
+    mixed = group(instanceTypes=["g4dn.xlarge", "g4dn.12xlarge"])
+    by = Declared(pool_maxima={"ci-a10": 3})
+    plain = group(amiType="AL2023_x86_64_STANDARD", instanceTypes=["m6i.large"])
+    system = Resource(type=rules.NODE_GROUP, name="ci-system", inputs=plain.inputs)
+    every = [mixed, pool(FLAG, FLAG), system]
+    (told_once,) = rules.gpu_ceiling(every, by, 13)
+    assert told_once[0] == "ci-t4"
+    assert "may grow to 14 GPUs, its ceiling is 13" in told_once[1], "2 x 4 cards and 3 x 2"
+    assert list(rules.gpu_ceiling(every, by, 14)) == []
+    assert list(rules.gpu_ceiling(every, by, None)) == [], "no ceiling, no judgement"
+    assert list(rules.gpu_ceiling([], by, 0)) == []
+
+
+def test_an_oke_pool_that_no_file_declares_counts_as_it_is() -> None:
+    assert list(rules.gpu_ceiling([pool(FLAG, FLAG)], NOTHING, 2)) == []
+    assert list(rules.gpu_ceiling([pool(FLAG, FLAG)], NOTHING, 1))
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [{"instanceTypes": ["g99.large"]}, {"instanceTypes": []}, {"scalingConfig": UNKNOWN}],
+    ids=["not in the catalog", "no type", "unknown size"],
+)
+def test_gpus_that_cannot_be_counted_are_told_where_there_is_a_ceiling(
+    inputs: dict[str, Any],
+) -> None:
+    (told_once,) = rules.gpu_ceiling([group(**inputs)], NOTHING, 100)
+    assert "cannot be counted" in told_once[1]

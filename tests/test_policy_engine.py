@@ -1,0 +1,120 @@
+"""The pack as the real engine runs it, in a rehearsal: what it refuses stops the preview."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pulumi
+import pulumi_aws as aws
+import pytest
+import yaml
+
+from policy import rules
+from rehearsal.errors import Refused
+from rehearsal.life import rehearse
+from rehearsal.policies import pack_of
+from tests import stackfiles
+from tests.stackfiles import ROOT
+
+PACK = ROOT / "policy"
+
+engine = pytest.mark.engine
+with_pack = pytest.mark.skipif(
+    not (PACK / ".venv/bin/python").exists(), reason="make policy makes the pack's environment"
+)
+
+
+def open_machine() -> None:
+    provider = aws.Provider("aws", region="us-west-2")
+    aws.ec2.LaunchTemplate(
+        "open",
+        tags={"token": "glpat-abcdefghijklmnopqrst"},
+        block_device_mappings=[
+            aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
+                device_name="/dev/xvda",
+                ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(volume_size=200),
+            )
+        ],
+        opts=pulumi.ResourceOptions(provider=provider),
+    )
+
+
+@engine
+@with_pack
+def test_a_shipped_stack_passes_the_pack(tmp_path: Path) -> None:
+    result = rehearse(ROOT / "Pulumi.staging.yaml", folder=tmp_path / "left", policy=PACK)
+    assert result.problems == ()
+    assert not [one for one in result.warnings if "policy" in one]
+
+
+@engine
+@with_pack
+def test_a_violation_stops_the_preview_and_names_resource_and_remedy(tmp_path: Path) -> None:
+    result = rehearse(
+        ROOT / "Pulumi.staging.yaml",
+        folder=tmp_path / "left",
+        program=open_machine,
+        policy=PACK,
+    )
+    problems = "\n".join(result.problems)
+    for rule in ("imds-v2", "encrypted-disks", "no-plaintext-tokens"):
+        assert f"LaunchTemplate open: policy {rule}: " in problems
+    assert "write httpTokens: required" in problems
+    assert [phase.title for phase in result.phases] == ["preview"], "nothing was made"
+
+
+@pytest.fixture
+def pack_of_one_gpu(tmp_path: Path) -> Path:
+    pack = tmp_path / "policy"
+    shutil.copytree(PACK, pack, ignore=shutil.ignore_patterns(".venv", "__pycache__"))
+    (pack / ".venv").symlink_to(PACK / ".venv")
+    (tmp_path / "fleet").symlink_to(ROOT / "fleet")
+    (pack / "staging.json").write_text(json.dumps({rules.CEILING: {"max_gpus": 1}}))
+    return pack
+
+
+@engine
+@with_pack
+def test_the_ceiling_of_a_stack_comes_from_the_packs_configuration(
+    tmp_path: Path, pack_of_one_gpu: Path
+) -> None:
+    staging = ROOT / "Pulumi.staging.yaml"
+    result = rehearse(staging, folder=tmp_path / "left", policy=pack_of_one_gpu)
+    (problem,) = result.problems
+    assert "policy gpu-ceiling: the pools of this stack may grow to 2 GPUs" in problem
+
+
+@engine
+@with_pack
+def test_of_a_change_the_pack_judges_the_end_only(tmp_path: Path, pack_of_one_gpu: Path) -> None:
+    data = {"config": stackfiles.config("staging")}
+    pools = data["config"]["gpu-runners:stack"]["clusters"]["ci-staging"]["eks"]["pools"]
+    pools["t4"]["max_size"] = 1
+    smaller = tmp_path / "Pulumi.staging.yaml"
+    smaller.write_text(yaml.safe_dump(data))
+    result = rehearse(
+        ROOT / "Pulumi.staging.yaml",
+        to=smaller,
+        folder=tmp_path / "left",
+        policy=pack_of_one_gpu,
+    )
+    assert result.problems == (), "a stack over its ceiling can be brought under it"
+
+
+def test_a_folder_without_a_pack_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="holds no PulumiPolicy"):
+        pack_of(tmp_path, "staging")
+
+
+def test_a_pack_without_its_environment_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "PulumiPolicy.yaml").touch()
+    with pytest.raises(Refused, match="run make policy"):
+        pack_of(tmp_path, "staging").host(tmp_path)
+
+
+def test_a_pack_is_configured_by_the_name_of_the_stack() -> None:
+    assert pack_of(PACK, "prod").config == PACK / "prod.json"
+    assert pack_of(PACK, "no-such-stack").config is None
+    assert "policy_pack_configs" not in pack_of(PACK, "no-such-stack").options

@@ -1,0 +1,280 @@
+"""The rules by which a stranger's pull request can do no harm, held against the files of CI."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.stackfiles import ROOT, STACKS
+from tools import github_comment
+
+WORKFLOWS = {file.stem: file for file in sorted((ROOT / ".github/workflows").glob("*.yaml"))}
+ACTIONS = sorted((ROOT / ".github/actions").glob("*/action.yaml"))
+GITLAB = ROOT / ".gitlab-ci.yml"
+FILES = [*WORKFLOWS.values(), *ACTIONS]
+OPEN_TO_FORKS = ("ci", "diff")
+WITH_CREDENTIALS = ("preview", "deploy", "drift")
+SAME_REPOSITORY = "github.event.pull_request.head.repo.full_name == github.repository"
+SAME_PROJECT = "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID"
+
+every_file = pytest.mark.parametrize(
+    "file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}"
+)
+
+
+def parsed(file: Path) -> dict[str, Any]:
+    return yaml.safe_load(file.read_text())
+
+
+def triggers(workflow: str) -> set[str]:
+    # YAML 1.1 reads the key `on` as true.
+    return set(parsed(WORKFLOWS[workflow])[True])
+
+
+def jobs(workflow: str) -> dict[str, dict[str, Any]]:
+    return parsed(WORKFLOWS[workflow])["jobs"]
+
+
+def steps(file: Path) -> list[dict[str, Any]]:
+    data = parsed(file)
+    if "runs" in data:
+        return data["runs"]["steps"]
+    return [step for job in data["jobs"].values() for step in job["steps"]]
+
+
+def permissions(workflow: str) -> set[tuple[str, str]]:
+    """Everything that any token of the workflow may do."""
+    data = parsed(WORKFLOWS[workflow])
+    assert isinstance(data["permissions"], dict), "the default of a repository may be to write"
+    granted = set(data["permissions"].items())
+    for job in data["jobs"].values():
+        granted |= set(job.get("permissions", {}).items())
+    return granted
+
+
+def commands(data: Any) -> Iterator[str]:
+    """Every shell text of a GitLab file."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key in ("script", "before_script", "after_script"):
+                yield from [value] if isinstance(value, str) else value
+            else:
+                yield from commands(value)
+
+
+@every_file
+def test_every_action_is_pinned_by_commit_and_says_its_version(file: Path) -> None:
+    used = re.findall(r"uses: (.*)", file.read_text())
+    assert len(used) == sum("uses" in step for step in steps(file))
+    for text in used:
+        if text != "./.github/actions/pulumi":
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", text), text
+
+
+def test_one_action_has_one_pin() -> None:
+    pins = {
+        tuple(text.split("@"))
+        for file in FILES
+        for text in re.findall(r"uses: ([^.].*)", file.read_text())
+    }
+    assert len({name for name, _ in pins}) == len(pins), "an update forgot one of the files"
+
+
+@every_file
+def test_nothing_that_others_write_becomes_shell(file: Path) -> None:
+    for step in steps(file):
+        assert "${{" not in step.get("run", ""), "values reach a shell by its environment"
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_no_workflow_runs_a_strangers_code_with_the_bases_rights(workflow: str) -> None:
+    assert "pull_request_target" not in triggers(workflow)
+
+
+@pytest.mark.parametrize("workflow", OPEN_TO_FORKS)
+def test_what_forks_start_has_no_secret_and_writes_nothing(workflow: str) -> None:
+    assert permissions(workflow) == {("contents", "read")}
+    text = WORKFLOWS[workflow].read_text()
+    assert "secrets." not in text
+    assert "github.token" not in text
+
+
+def test_every_workflow_has_its_place_in_these_rules() -> None:
+    assert {*OPEN_TO_FORKS, *WITH_CREDENTIALS, "comment"} == set(WORKFLOWS)
+    started = {name for name in WORKFLOWS if "pull_request" in triggers(name)}
+    assert started == {*OPEN_TO_FORKS, "preview"}
+
+
+@every_file
+def test_no_checkout_leaves_its_token_behind(file: Path) -> None:
+    for step in steps(file):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
+def test_the_workflow_that_comments_runs_the_default_branchs_code() -> None:
+    assert triggers("comment") == {"workflow_run"}
+    assert permissions("comment") == {
+        ("actions", "read"),
+        ("contents", "read"),
+        ("pull-requests", "write"),
+    }
+    (checkout,) = (
+        step for step in steps(WORKFLOWS["comment"]) if "checkout" in step.get("uses", "")
+    )
+    assert checkout["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+    assert "secrets." not in WORKFLOWS["comment"].read_text()
+    assert "download-artifact" not in WORKFLOWS["comment"].read_text(), (
+        "the artifact is read by code that counts its bytes"
+    )
+
+
+def test_the_workflow_that_comments_waits_for_the_one_that_makes_diffs() -> None:
+    data = parsed(WORKFLOWS["comment"])
+    assert data[True]["workflow_run"]["workflows"] == [parsed(WORKFLOWS["diff"])["name"]]
+    assert WORKFLOWS["diff"] == ROOT / github_comment.WORKFLOW
+    (upload,) = (s for s in steps(WORKFLOWS["diff"]) if "upload-artifact" in s.get("uses", ""))
+    assert upload["with"]["name"] == "diff-${{ matrix.stack }}"
+    assert upload["with"]["path"].endswith("/diff.json"), "the one file that the comment takes"
+
+
+def test_previews_with_credentials_are_for_branches_of_the_repository_only() -> None:
+    for job in jobs("preview").values():
+        assert SAME_REPOSITORY in job["if"]
+        assert "||" not in job["if"], "each of the conditions must hold"
+
+
+@pytest.mark.parametrize("workflow", WITH_CREDENTIALS)
+def test_credentials_are_tokens_of_minutes_and_one_client_secret(workflow: str) -> None:
+    assert ("id-token", "write") in permissions(workflow)
+    allowed = {("contents", "read"), ("id-token", "write")}
+    allowed |= {("issues", "write")} if workflow == "drift" else set()
+    assert permissions(workflow) == allowed
+    role = "DEPLOY" if workflow == "deploy" else "PREVIEW"
+    text = WORKFLOWS[workflow].read_text()
+    assert set(re.findall(r"secrets\.(\w+)", text)) == {"OCI_TOKEN_EXCHANGE_CLIENT_SECRET"}
+    assert set(re.findall(r"vars\.(AWS_\w+ROLE_ARN)", text)) == {f"AWS_{role}_ROLE_ARN"}
+
+
+def test_only_what_environments_guard_may_change_an_account() -> None:
+    for workflow in WORKFLOWS:
+        for job in jobs(workflow).values():
+            used = [step["with"] for step in job["steps"] if step.get("uses", "").startswith("./")]
+            if any(options["command"] != "preview" for options in used):
+                assert workflow == "deploy"
+                assert [options["stack"] for options in used] == [job["environment"]]
+                assert job["concurrency"]["cancel-in-progress"] is False
+    assert jobs("deploy")["prod"]["needs"] == "staging"
+    assert triggers("deploy") == {"push"}
+
+
+def test_the_nightly_check_reads_the_accounts_and_takes_no_change() -> None:
+    (options,) = (
+        s["with"] for s in steps(WORKFLOWS["drift"]) if s.get("uses", "").startswith("./")
+    )
+    assert (options["command"], options["refresh"], options["expect-no-changes"]) == (
+        "preview",
+        "true",
+        "true",
+    )
+
+
+def test_pulumi_runs_with_the_policy_pack_and_hides_outputs() -> None:
+    (pulumi,) = (
+        s for file in ACTIONS for s in steps(file) if "pulumi/actions" in s.get("uses", "")
+    )
+    assert pulumi["with"]["policyPacks"] == "policy"
+    assert pulumi["with"]["policyPackConfigs"] == "policy/${{ inputs.stack }}.json"
+    assert pulumi["with"]["suppress-outputs"] is True, "outputs hold kubeconfigs"
+    gitlab = [text for text in commands(parsed(GITLAB)) if text.startswith("pulumi ")]
+    assert len(gitlab) == 3
+    for text in gitlab:
+        assert re.search(r'--policy-pack policy --policy-pack-config "policy/\$\w+\.json"', text)
+        assert "--suppress-outputs" in text
+
+
+def test_every_shipped_stack_has_a_configuration_of_the_pack() -> None:
+    assert {file.stem for file in (ROOT / "policy").glob("*.json")} == set(STACKS)
+
+
+def test_the_cli_of_deployments_is_the_one_that_rehearsals_pin() -> None:
+    module = (ROOT / "tools/engine/go.mod").read_text()
+    (pinned,) = re.findall(r"github.com/pulumi/pulumi/pkg/v3 v(\S+)", module)
+    (pulumi,) = (
+        s for file in ACTIONS for s in steps(file) if "pulumi/actions" in s.get("uses", "")
+    )
+    assert pulumi["with"]["pulumi-version"] == pinned
+    assert parsed(GITLAB)[".pulumi"]["variables"]["PULUMI_VERSION"] == pinned
+
+
+def test_every_make_target_that_ci_calls_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    texts = [step["run"] for file in FILES for step in steps(file) if "run" in step]
+    texts += commands(parsed(GITLAB))
+    texts += [
+        line for line in (ROOT / ".ci/run").read_text().splitlines() if not line.startswith("#")
+    ]
+    called = {
+        word
+        for text in texts
+        for line in re.findall(r"\bmake ([^\n;&|]+)", text)
+        for word in line.split()
+        if "=" not in word
+    }
+    assert {"environment", "policy", "diff", "lint"} <= called
+    assert called <= targets
+
+
+@pytest.mark.parametrize("workflow", ["diff", "preview", "drift"])
+def test_every_shipped_stack_is_in_the_matrix(workflow: str) -> None:
+    (job,) = jobs(workflow).values()
+    assert tuple(job["strategy"]["matrix"]["stack"]) == STACKS
+    assert job["strategy"]["fail-fast"] is False, "one stack's refusal hides no other's diff"
+
+
+def test_every_shipped_stack_is_deployed_and_commented_on() -> None:
+    assert sorted(jobs("deploy")) == list(STACKS)
+    (command,) = (s["run"] for s in steps(WORKFLOWS["comment"]) if "tools." in s.get("run", ""))
+    assert tuple(command.split()[-len(STACKS) :]) == STACKS
+
+
+def test_gitlab_has_every_stack_too() -> None:
+    data = parsed(GITLAB)
+    for job in ("diff", "preview", "drift"):
+        assert data[job]["parallel"]["matrix"] == [{"STACK": list(STACKS)}]
+    assert tuple(data["note"]["script"][-1].split()[-len(STACKS) :]) == STACKS
+    deployed = {
+        name for name, job in data.items() if job.__class__ is dict and "environment" in job
+    }
+    assert deployed == set(STACKS)
+    assert [rule["when"] for rule in data["prod"]["rules"]] == ["manual"]
+
+
+def test_gitlab_gives_tokens_to_merge_requests_of_the_project_only() -> None:
+    data = parsed(GITLAB)
+    with_tokens = [
+        job
+        for name, job in data.items()
+        if isinstance(job, dict)
+        and not name.startswith(".")
+        and (job.get("extends") in (".pulumi", ".deploy") or name == "note")
+    ]
+    assert len(with_tokens) == 5
+    for job in with_tokens:
+        for rule in job["rules"]:
+            if "merge_request_event" in rule["if"]:
+                assert SAME_PROJECT in rule["if"]
+                assert "||" not in rule["if"]
+    for name in ("check", "diff"):
+        assert data[name]["extends"] == ".engine"
+        assert "id_tokens" not in data[name]
+    assert set(data[".pulumi"]["id_tokens"]) == {"AWS_ID_TOKEN", "OCI_ID_TOKEN"}
+
+
+def test_the_image_of_gitlab_is_pinned_by_digest() -> None:
+    assert re.fullmatch(r"[\w./:-]+@sha256:[0-9a-f]{64}", parsed(GITLAB)["default"]["image"])

@@ -1,0 +1,69 @@
+"""Post a rendered diff as the note of its stack at a merge request, edited in place.
+
+Run by the `note` job of .gitlab-ci.yml, which exists only for merge requests of the same project.
+
+Source: https://docs.gitlab.com/api/notes/ and
+https://docs.gitlab.com/ci/variables/predefined_variables/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tools.forge import Forge, ForgeError
+from tools.hostile import MEMBER_LIMIT, HostileError, marker, rendered
+
+
+def main(
+    arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ
+) -> int:
+    """Write the notes; 1 where the API refuses or a diff is not one."""
+    parser = argparse.ArgumentParser(prog="python -m tools.gitlab_note", description=__doc__)
+    parser.add_argument("--diffs", type=Path, required=True, help="folder of <stack>/diff.json")
+    parser.add_argument("stacks", nargs="+", help="stacks of the matrix in .gitlab-ci.yml")
+    options = parser.parse_args(arguments)
+    token = environment.get("GITLAB_NOTE_TOKEN", "")
+    if not token:
+        print("no notes: GITLAB_NOTE_TOKEN is not set; docs/ci.md says which token it is")
+        return 0
+    project, request = environment["CI_PROJECT_ID"], environment["CI_MERGE_REQUEST_IID"]
+    forge = Forge(
+        f"{environment['CI_API_V4_URL']}/projects/{project}/merge_requests/{request}",
+        {"Authorization": f"Bearer {token}"},
+    )
+    own = Forge(environment["CI_API_V4_URL"], {"Authorization": f"Bearer {token}"})
+    try:
+        author = int(own.get("/user")["id"])
+        for stack in options.stacks:
+            file = options.diffs / stack / "diff.json"
+            text = body(file, stack, environment["CI_PIPELINE_URL"])
+            print(f"{stack}: {post(forge, author, stack, text)}")
+    except (ForgeError, HostileError) as error:
+        print(f"refused: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def body(file: Path, stack: str, run: str) -> str:
+    """Return the note for a diff file. Raises HostileError where there is none to render."""
+    if not file.is_file() or file.stat().st_size > MEMBER_LIMIT:
+        raise HostileError(f"{file} is missing or larger than {MEMBER_LIMIT} bytes")
+    return rendered(file.read_bytes(), marker=marker(stack), run=run)
+
+
+def post(forge: Forge, author: int, stack: str, text: str) -> str:
+    """Edit the token's own note of that stack, or write the first one; return which."""
+    for note in forge.pages("/notes"):
+        if note["author"]["id"] == author and note["body"].startswith(marker(stack)):
+            forge.send("PUT", f"/notes/{note['id']}", {"body": text})
+            return f"note {note['id']} edited"
+    made = forge.send("POST", "/notes", {"body": text})
+    return f"note {made['id']} written"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
