@@ -154,6 +154,8 @@ def _things(diff: Document, limits: Limits, where: str) -> Iterator[str]:
         )
         yield f"| {' | '.join(cells)} |"
     yield from _more(len(diff.subjects) - limits.rows, where, "\n")
+    if diff.left_out:
+        yield from ("", f"{diff.left_out} more resources are counted, but not listed.")
 
 
 def _why(one: Subject, diff: Document) -> str:

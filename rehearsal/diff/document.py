@@ -14,8 +14,8 @@ from pydantic import Field, ValidationError
 
 from fleet.spec.base import Model
 
-MOST_BYTES: Final = 20_000_000
-"""A `diff.json` that is larger is not read."""
+MOST_BYTES: Final = 8_000_000
+"""A `diff.json` that is larger is not read; `tools/hostile.py` unpacks no larger one."""
 
 MOST_TEXT: Final = 4_000
 """Characters of one value, line or remark."""
@@ -156,10 +156,10 @@ class Document(Model):
     left_out: Count = 0
     """Resources that are counted but not listed."""
     report: dict[str, Any] | None = None
-    """The head's report as JSON."""
+    """The head's report as JSON, without pools and lanes where it would be too large."""
     base_report: dict[str, Any] | None = None
     difference: dict[str, Any] | None = None
-    """Of the two reports."""
+    """Of the two reports, as `fleet.report.compare` gives it."""
 
 
 class WrongDocument(Exception):  # noqa: N818 - what a user reads

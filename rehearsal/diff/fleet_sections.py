@@ -1,7 +1,7 @@
 """Cost, picture and difference of the reports in a comment: the report's own Markdown.
 
-The reports of a document may be hostile: their texts are made harmless first, and a report of a
-shape that nobody can read leaves a line in the place of its section.
+What a document holds of them may be hostile: its texts are made harmless first, and data of a shape
+that nobody can read leave a line in the place of their section.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from fleet.report import compare, difference_markdown, picture
+from fleet.report import difference_markdown, picture
 from fleet.report.markdown import headline
 from rehearsal.diff.document import Document
 from rehearsal.diff.escape import fenced, harmless
@@ -33,20 +33,19 @@ def sections(diff: Document, where: str, most: int = MOST_CHARACTERS) -> Iterato
     if diff.report is None:
         return
     head = harmless(diff.report)
-    base = harmless(diff.base_report) if diff.base_report is not None else None
+    changed = harmless(diff.difference)
     yield from ("", "### The fleet", "")
     # Its own heading would be one level too high.
     yield from _made(lambda: "\n".join([*headline(head)][2:]), where, most)
-    if base is not None:
+    if changed is not None:
         yield from ("", "### What differs in it", "")
-        yield from _made(lambda: _difference(base, head), where, most)
+        yield from _made(lambda: _difference(changed), where, most)
     yield ""
     yield from _made(lambda: "\n".join(fenced(picture(head).split("\n"), "mermaid")), where, most)
 
 
-def _difference(base: dict[str, Any], head: dict[str, Any]) -> str:
-    text = difference_markdown(compare(base, head))
-    return text.removeprefix("## Difference\n").strip("\n")
+def _difference(changed: dict[str, Any]) -> str:
+    return difference_markdown(changed).removeprefix("## Difference\n").strip("\n")
 
 
 def _made(make: Callable[[], str], where: str, most: int) -> list[str]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fleet.report import compare
 from rehearsal import checks, cli, secrets, stackfile, workspace
@@ -31,6 +31,9 @@ from rehearsal.diff.preview import BaseRefused, Preview, Side, Told, preview
 from rehearsal.diff.revision import Repository, Revision, WrongBase
 from rehearsal.errors import Refused
 from rehearsal.stackfile import StackFile
+
+_ROOM: Final = (document.MOST_RESOURCES, 500, 100, 10)
+"""Resources, settings and renames to list, fewer where their values are large."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,11 +153,19 @@ class _Work:
         return side
 
     def _document(self) -> Document:
+        """As much of it as a file may hold; the counts are of everything."""
+        for most in _ROOM:
+            found = self._with_room(most)
+            if len(_json(found).encode()) <= document.MOST_BYTES:
+                return found
+        raise Refused("the diff is too large to be kept: compare with a nearer base")
+
+    def _with_room(self, most: int) -> Document:
         old = self.base_file.stack if self.base_file is not None else None
         difference = self._difference()
         renames = self._renames(old, difference)
         steps = self.preview.steps if self.preview is not None else ()
-        things, left_out = subjects.listed(subjects.subjects(steps, renames))
+        things, left_out = subjects.listed(subjects.subjects(steps, renames), most)
         changing: Counter[Operation] = Counter(
             step.operation for step in steps if step.operation is not None
         )
@@ -172,21 +183,17 @@ class _Work:
             notes=tuple(self.notes),
             counts=dict(changing),
             unchanged=len(steps) - changing.total(),
-            settings=whole[: document.MOST_RESOURCES],
-            renames=renames[: document.MOST_RESOURCES],
+            settings=whole[:most],
+            renames=renames[:most],
             subjects=tuple(things),
             left_out=left_out,
-            report=self.report,
-            base_report=self.base_report,
-            difference=difference,
+            report=reports.slim(self.report),
+            base_report=reports.slim(self.base_report),
+            difference=reports.slim_difference(difference),
         )
 
     def _difference(self) -> dict[str, Any] | None:
-        """Of the two reports, where there are two; what is too large is left out."""
-        sides = [one for one in (self.report, self.base_report) if one is not None]
-        if not all(map(reports.fits, sides)):
-            self._note("the reports are too large to be compared here")
-            self.report = self.base_report = None
+        """Of the two reports, where there are two."""
         if self.report is None or self.base_report is None:
             return None
         return compare(self.base_report, self.report)
@@ -229,11 +236,15 @@ def _written(made: Made, placeholders: dict[str, str]) -> Made:
 def _write(made: Made) -> None:
     for name, text in (
         ("diff.txt", "\n".join(made.text) + "\n"),
-        ("diff.json", made.document.model_dump_json(indent=2) + "\n"),
+        ("diff.json", _json(made.document)),
         ("summary.md", comment.summary(made.document, made.text)),
         ("comment.md", comment.comment(made.document)),
     ):
         (made.folder / name).write_text(text, encoding="utf-8")
+
+
+def _json(document: Document) -> str:
+    return document.model_dump_json(indent=2) + "\n"
 
 
 def _is_program(path: str) -> bool:

@@ -19,8 +19,8 @@ from rehearsal.errors import Refused
 LIMIT_S: Final = 60.0
 """A report takes under a second."""
 
-MOST_CHARACTERS: Final = 6_000_000
-"""Of a report as JSON; a larger one is left out of `diff.json`."""
+MOST_CHARACTERS: Final = 1_000_000
+"""Of a report or a difference in `diff.json`, which holds three such things and more."""
 
 _KINDS: Final = {"github": "GitHub lane", "gitlab": "GitLab lane"}
 
@@ -53,9 +53,20 @@ def _by_its_own_code(base: Side) -> dict[str, Any] | None:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
-def fits(report: Mapping[str, Any]) -> bool:
-    """Whether `diff.json` may hold it."""
-    return len(json.dumps(report)) <= MOST_CHARACTERS
+def slim(report: dict[str, Any] | None) -> dict[str, Any] | None:
+    """As much of a report as `diff.json` has room for: a large one without pools and lanes."""
+    if report is None or _fits(report):
+        return report
+    clusters: dict[str, Any] = {
+        name: {**cluster, "pools": {}, "lanes": {}} for name, cluster in parts(report, "clusters")
+    }
+    slimmer = {**report, "clusters": clusters}
+    return slimmer if _fits(slimmer) else None
+
+
+def slim_difference(difference: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The difference of two reports, where `diff.json` has room for it."""
+    return difference if difference is None or _fits(difference) else None
 
 
 def renames(
@@ -93,3 +104,7 @@ def _words(report: Mapping[str, Any], forge: str, name: str | None = None) -> se
         if text(lane, "forge") == forge and name in (None, text(lane, "name"))
         for word in words(lane, "write")
     }
+
+
+def _fits(data: Mapping[str, Any]) -> bool:
+    return len(json.dumps(data, indent=2)) <= MOST_CHARACTERS

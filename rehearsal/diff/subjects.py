@@ -101,17 +101,14 @@ def subjects(steps: Sequence[Step], renames: Iterable[Rename] = ()) -> list[Subj
 
 
 def listed(found: Sequence[Subject], most: int = MOST_RESOURCES) -> tuple[list[Subject], int]:
-    """The subjects with at most so many resources in all, and how many were left out."""
+    """At most so many things, with as many resources in all; and how many resources that leaves."""
     kept: list[Subject] = []
-    room, left_out = most, 0
-    for one in found:
-        if len(kept) == MOST_RESOURCES:
-            left_out += len(one.resources)
-            continue
-        left_out += max(0, len(one.resources) - room)
+    room = most
+    for one in found[:most]:
         kept.append(one.model_copy(update={"resources": one.resources[:room]}))
         room = max(0, room - len(one.resources))
-    return kept, left_out
+    total = sum(len(one.resources) for one in found)
+    return kept, total - sum(len(one.resources) for one in kept)
 
 
 def _owner(step: Step, by_urn: Mapping[str, Step]) -> str:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet.report import compare
 from rehearsal.diff.comment import (
     MOST_CHARACTERS,
     MOST_SUMMARY_BYTES,
@@ -27,7 +28,10 @@ from tests.rehearsal.diff.diffs import diff, prop, resource, subject
 TYPES = prop("instanceTypes[0]", old="g4dn.xlarge", new="g4dn.2xlarge", replaces=True)
 
 _KEYS = st.sampled_from(
-    ["clusters", "pools", "lanes", "totals", "usd_per_month", "floor", "gpus", "kinds", "write"]
+    [
+        *("clusters", "pools", "lanes", "totals", "usd_per_month", "floor", "gpus", "kinds"),
+        *("write", "changed", "renamed", "added", "old", "new", "findings", "effects", "job"),
+    ]
 )
 
 HOSTILE = [
@@ -119,7 +123,7 @@ def hostile(text: str) -> Document:
         renames=[{"kind": "pool", "cluster": text, "old": text, "new": text, "lost": (text,)}],
         subjects=[one, other],
         report=report(text),
-        base_report=report("other"),
+        difference=compare(report("other"), report(text)),
     )
 
 
@@ -171,6 +175,11 @@ def test_no_change_says_so_and_nothing_else() -> None:
     assert "## `prod`: no changes" in text
     assert "no changes, 7 resources stay as they are" in text
     assert "###" not in text
+
+
+def test_what_is_left_out_is_said() -> None:
+    text = comment(diff(subjects=[subject()], left_out=12))
+    assert "12 more resources are counted, but not listed" in text
 
 
 def test_a_renamed_lane_says_what_becomes_of_its_jobs() -> None:
@@ -250,7 +259,9 @@ def test_only_our_own_marker_is_a_marker(text: str) -> None:
 
 
 def test_cost_picture_and_difference_of_the_fleet_are_not_folded() -> None:
-    text = comment(replaced(report=report("gpu-t4"), base_report=report("gpu-a10")))
+    text = comment(
+        replaced(report=report("gpu-t4"), difference=compare(report("gpu-a10"), report("gpu-t4")))
+    )
     seen = text.partition("<details>")[0]
     assert "| Cost a month | **1 USD** idle, **2 USD** full |" in seen
     assert "| gpu-t4 GPUs, full | 0 | 4 | **+4** |" in seen
@@ -269,7 +280,8 @@ def test_cost_picture_and_difference_of_the_fleet_are_not_folded() -> None:
 )
 def test_a_report_of_any_shape_leaves_a_comment(anything: Any) -> None:
     body = anything if isinstance(anything, dict) else {"clusters": anything}
-    text = comment(diff().model_copy(update={"report": body, "base_report": {"totals": anything}}))
+    odd = {"base": True, "money": anything, "pools": anything, "updates": anything, **body}
+    text = comment(diff().model_copy(update={"report": body, "difference": odd}))
     assert outside_code(text).count("<!--") == 1
     assert "@" not in outside_code(text)
 

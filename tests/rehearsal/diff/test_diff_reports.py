@@ -12,7 +12,7 @@ from fleet.report import compare
 from rehearsal import stackfile
 from rehearsal.diff import reports
 from rehearsal.diff.preview import Side
-from rehearsal.diff.reports import base_report, fits, renames
+from rehearsal.diff.reports import base_report, renames, slim, slim_difference
 from tests.stackfiles import ROOT
 
 STAGING = ROOT / "Pulumi.staging.yaml"
@@ -53,10 +53,18 @@ def test_where_neither_can_there_is_none(tmp_path: Path) -> None:
     assert base_report(side(tmp_path, "exit 1", file)) is None
 
 
-def test_a_report_that_is_too_large_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fits({"a": "b"})
-    monkeypatch.setattr(reports, "MOST_CHARACTERS", 5)
-    assert not fits({"a": "b"})
+def test_a_large_report_keeps_its_totals(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = staging()
+    assert slim(report) == report
+    assert (slim(None), slim_difference(None)) == (None, None)
+    monkeypatch.setattr(reports, "MOST_CHARACTERS", 4_000)
+    kept = slim(report)
+    assert kept is not None
+    assert kept["totals"] == report["totals"]
+    assert kept["clusters"]["ci-staging"]["pools"] == {}
+    monkeypatch.setattr(reports, "MOST_CHARACTERS", 10)
+    assert slim(report) is None
+    assert slim_difference({"lanes": "many"}) is None
 
 
 def staging() -> dict[str, Any]:
@@ -77,7 +85,7 @@ def test_a_lane_that_also_changed_is_renamed_where_the_reports_say_so() -> None:
     }
     pools = head["clusters"]["ci-staging"]["pools"]
     pools["cpu"] = pools.pop("system")
-    found = [dataclass_of(one) for one in renames(compare(base, head), base, head)]
+    found = [told(one) for one in renames(compare(base, head), base, head)]
     assert found == [
         ("pool", "ci-staging", "system", "cpu", ()),
         ("GitHub lane", "ci-staging", "gpu-t4-staging", "gpu-next", ("gpu-t4-staging",)),
@@ -98,5 +106,5 @@ def test_a_report_of_another_shape_renames_nothing() -> None:
     assert list(renames(difference, {}, {})) == []
 
 
-def dataclass_of(one: Any) -> tuple[str, str, str, str, tuple[str, ...]]:
+def told(one: Any) -> tuple[str, str, str, str, tuple[str, ...]]:
     return one.kind, one.cluster, one.old, one.new, one.lost
