@@ -29,6 +29,14 @@ ifdef POLICY
 WHAT += --policy "$(POLICY)"
 endif
 
+COMPARED := $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)")
+ifdef BASE
+COMPARED += --base "$(BASE)"
+endif
+ifdef EXACT
+COMPARED += --exact
+endif
+
 .PHONY: help environment policy rehearse report diff test coverage lint lock schema benchmark preview up destroy clean
 
 help: ## say what each target does

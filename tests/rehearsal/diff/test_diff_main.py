@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,23 @@ def test_a_stack_that_the_head_lacks_is_a_wrong_option(
     assert main(["--stack", "nowhere"]) == 2
     assert "name a stack that the head has" in capsys.readouterr().out
     assert "config" not in asked
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], '--stack "staging"'),
+        (["STACK=prod", "BASE=HEAD~1"], '--stack "prod" --base "HEAD~1"'),
+        (["CONFIG=examples/a.yaml", "EXACT=1"], '--config "examples/a.yaml" --exact'),
+    ],
+)
+def test_make_hands_its_variables_on(given: list[str], expected: str) -> None:
+    command = ["make", "--dry-run", "--old-file=.venv/.complete", "diff", *given]
+    environment = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(  # noqa: S603
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == f".venv/bin/python -m rehearsal.diff {expected}"
 
 
 def shown(document: Document, capsys: pytest.CaptureFixture[str]) -> str:
