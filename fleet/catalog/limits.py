@@ -80,6 +80,12 @@ LAUNCH_TEMPLATE: Final = NameLimit(
     pattern=r"[a-zA-Z0-9().\-/_]{3,}",
     source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateLaunchTemplate.html",
 )
+EKS_LABEL: Final = NameLimit(
+    subject="key, or value, of a label of an EKS managed node group; no value may be empty",
+    max_length=63,
+    pattern=None,
+    source="botocore 1.44.5 EKS service model: labelKey and labelValue",
+)
 SCALE_SET_LABEL: Final = NameLimit(
     subject="label of an ARC runner scale set",
     max_length=255,
@@ -159,3 +165,13 @@ GITLAB_RUNNER_MAX_TAGS: Final = 50
 
 NODE_GROUP_MAX_TAINTS: Final = 50
 """Taints of one EKS managed node group: API_CreateNodegroup."""
+
+AWS_MAX_TAGS: Final = 50
+"""Tags of one AWS resource: botocore 1.44.5 EKS TagMap and IAM tagListType; EC2 has the same."""
+
+AWS_TAG_PATTERN: Final = r"[\w .:/=+\-@]+"
+"""What keys and values of tags are made of: the narrowest of the services used here, IAM.
+
+Source: https://docs.aws.amazon.com/IAM/latest/APIReference/API_Tag.html ; that IAM does not tell
+keys apart by case: IAM's user guide on tags, from memory.
+"""

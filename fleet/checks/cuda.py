@@ -24,8 +24,8 @@ def cuda_drivers(view: View) -> Iterator[Problem]:
             yield Problem(
                 path=_where(lane),
                 message=(
-                    f"{_has(lane)} CUDA {_text(cuda)}, which needs driver {floor} or newer; the nodes of "
-                    f"pool {pool.name} have {pool.driver}"
+                    f"{_has(lane)} CUDA {_text(cuda)}, which needs driver {floor} or newer; the "
+                    f"nodes of pool {pool.name} have {pool.driver}"
                 ),
                 remedy=f"use an image of CUDA {_newest(pool)} or older, or nodes of a newer driver",
                 severity=_severity(lane),

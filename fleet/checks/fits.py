@@ -113,7 +113,7 @@ def _too_much(resource: str, asks: int, beside: int, available: int, where: str)
 def starved(view: View) -> Iterator[Problem]:
     """GPU lanes whose fair share of a node is too little to work with."""
     for lane in view.lanes:
-        if not lane.job.gpus:
+        if not lane.job.gpus or not any(pool.gpu for pool in lane.pools):
             continue
         own = lane.job.request
         little = [

@@ -126,44 +126,6 @@ def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Problem]:
         )
 
 
-@check("privileged", "warning", strict=True)
-def privileges(view: View) -> Iterator[Problem]:
-    """Jobs that are privileged or root, and so can leave their lane."""
-    for lane in view.lanes:
-        if isinstance(lane.spec, GitHubLane):
-            yield from _github_privileges(lane.path, lane.spec)
-        elif isinstance(lane.spec, GitLabLane) and lane.spec.privileged:
-            yield Problem(
-                path=f"{lane.path}.privileged",
-                message="jobs run privileged: they see every GPU of the node, and can take it over",
-                remedy="remove it: CUDA needs no privileges; build images without a Docker daemon",
-            )
-
-
-def _github_privileges(path: str, lane: GitHubLane) -> Iterator[Problem]:
-    if lane.device_access == "privileged":
-        yield Problem(
-            path=f"{path}.device_access",
-            message="jobs run privileged: they see every device of the node, and can take it over",
-            remedy="use device_access: plugin unless a job needs more than its device",
-        )
-    if lane.run_as_root:
-        yield Problem(
-            path=f"{path}.run_as_root",
-            message="jobs run as root in their container",
-            remedy="where it is for a device only, name the device's group in supplemental_groups",
-        )
-    if lane.container_mode == "dind":
-        yield Problem(
-            path=f"{path}.container_mode",
-            message=(
-                "is dind: the Docker daemon beside each job is privileged, and whoever drives it "
-                "has the node"
-            ),
-            remedy="use kubernetes-novolume for jobs with a container, or a lane of its own pool",
-        )
-
-
 @check("hpa", "warning")
 def managers(view: View) -> Iterator[Problem]:
     """Several runner managers of one lane, which multiply its jobs."""
@@ -179,4 +141,27 @@ def managers(view: View) -> Iterator[Problem]:
                 ),
                 remedy="where one manager is enough, raise concurrent instead",
                 reads=(f"{lane.path}.hpa", f"{lane.path}.concurrent"),
+            )
+
+
+@check("runner-group", "warning")
+def runner_groups(view: View) -> Iterator[Problem]:
+    """Lanes of one repository that name a runner group, which only organisations have.
+
+    Source: https://docs.github.com/en/actions/concepts/runners/runner-groups.
+    """
+    for lane in view.lanes:
+        github = view.spec_of(lane.cluster).github
+        if not isinstance(lane.spec, GitHubLane) or github is None or lane.spec.group is None:
+            continue
+        owner = github.url.rstrip("/").split("/")[3:]
+        if len(owner) > 1 and owner[0] != "enterprises":
+            yield Problem(
+                path=f"{lane.path}.group",
+                message=(
+                    f"is {lane.spec.group}, but {github.url} is a repository: runner groups belong "
+                    "to an organisation or an enterprise"
+                ),
+                remedy="remove group, or let the organisation own the runners by its url",
+                reads=(f"{lane.path}.group", f"clusters.{lane.cluster.name}.github.url"),
             )

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from datetime import date
 from typing import Any
 
 import pytest
 
-from fleet.checks.names import release_names
-from fleet.checks.view import View
-from fleet.plan.build import Plan
+from fleet.findings import Finding
 from tests.fleet.samples import every_key, loaded, refused, told
 
 CI = "clusters.ci"
 LANES = f"{CI}.github.lanes"
 OTHER = "clusters.existing.github"
-
-
-def view(plan: Plan) -> View:
-    return View(stack=loaded(every_key()).stack, plan=plan, today=date(2026, 11, 21))
 
 
 def gpu_lane(*pools: str, **more: Any) -> dict[str, Any]:
@@ -53,8 +45,12 @@ def test_pools_of_another_cluster_are_unknown() -> None:
     ]
 
 
+def preference(data: dict[str, Any]) -> list[Finding]:
+    return [finding for finding in loaded(data).warnings if finding.rule == "preference"]
+
+
 def test_lanes_that_list_pools_in_opposite_orders_are_told_at_their_cluster() -> None:
-    (finding,) = refused(
+    (finding,) = preference(
         every_key(
             {
                 f"{LANES}.one": gpu_lane("t4", "a100"),
@@ -67,6 +63,7 @@ def test_lanes_that_list_pools_in_opposite_orders_are_told_at_their_cluster() ->
         )
     )
     assert (finding.rule, finding.path) == ("preference", CI)
+    assert finding.severity == "warning", "jobs run all the same"
     assert "lanes list the pools" in finding.message
     assert "t4" in finding.message
     assert "a100" in finding.message
@@ -75,7 +72,7 @@ def test_lanes_that_list_pools_in_opposite_orders_are_told_at_their_cluster() ->
 
 def test_lanes_that_disagree_over_three_pools_are_told_too() -> None:
     pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
-    (finding,) = refused(
+    (finding,) = preference(
         every_key(
             {
                 f"{CI}.eks.pools.a10": pool,
@@ -90,7 +87,7 @@ def test_lanes_that_disagree_over_three_pools_are_told_too() -> None:
 
 def test_lanes_of_two_clusters_may_prefer_as_they_like() -> None:
     pool = {"instance_types": ["p4d.24xlarge"], "max_size": 1}
-    loaded(
+    assert not preference(
         every_key(
             {
                 "clusters.existing.eks.pools.a100": pool,
@@ -99,99 +96,6 @@ def test_lanes_of_two_clusters_may_prefer_as_they_like() -> None:
             }
         )
     )
-
-
-def test_a_node_group_name_leaves_room_for_its_suffix() -> None:
-    pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
-    cluster = every_key()["clusters"]["ci"]
-    name = "c" * 30
-    cluster["eks"]["pools"] = {**cluster["eks"]["pools"], "p" * 25: pool}
-    (finding,) = refused({"clusters": {name: cluster}})
-    assert (finding.rule, finding.path) == (
-        "node-group-name",
-        f"clusters.{name}.eks.pools.{'p' * 25}",
-    )
-    assert finding.message == (
-        f"the node group's name would have 64 characters ({name}-{'p' * 25} and a suffix of 8), "
-        "EKS allows 63"
-    )
-    assert finding.remedy == "shorten the name of the pool or of the cluster"
-    cluster["eks"]["pools"]["p" * 24] = cluster["eks"]["pools"].pop("p" * 25)
-    loaded({"clusters": {name: cluster}})
-
-
-def test_pools_of_two_clusters_have_two_node_groups() -> None:
-    data = every_key()
-    cluster = data["clusters"]["existing"]
-    pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
-    data["clusters"] = {
-        "a": {
-            **cluster,
-            "eks": {**cluster["eks"], "pools": {**cluster["eks"]["pools"], "b-c": pool}},
-        },
-        "a-b": {
-            "eks": {**cluster["eks"], "pools": {**cluster["eks"]["pools"], "c": pool}},
-        },
-    }
-    (finding,) = refused(data)
-    assert (finding.rule, finding.path) == ("node-group-name", "clusters.a-b.eks.pools.c")
-    assert finding.message == (
-        "the node group would be called a-b-c, as that of clusters.a.eks.pools.b-c"
-    )
-    assert finding.remedy == "rename the pool or one of the clusters"
-
-
-def test_a_release_name_is_one_that_helm_takes() -> None:
-    plan = loaded(every_key()).plan
-    (ci, *_) = plan.clusters
-    assert ci.gitlab is not None
-    lane = ci.gitlab.lanes[0]
-    long = dataclasses.replace(lane, release=dataclasses.replace(lane.release, name="r" * 54))
-    broken = dataclasses.replace(ci, gitlab=dataclasses.replace(ci.gitlab, lanes=(long,)))
-    (finding,) = release_names.findings(view(Plan(clusters=(broken,))))
-    assert (finding.rule, finding.path) == ("release-name", f"{CI}.gitlab.lanes.gl")
-    assert finding.message == f"the release's name {'r' * 54} has 54 characters"
-    assert finding.remedy == "shorten the lane's name; Helm allows 53"
-    assert list(release_names.find(view(plan))) == []
-
-
-@pytest.mark.parametrize("ending", ["", "/"])
-def test_github_knows_one_scale_set_of_a_name_in_a_group(ending: str) -> None:
-    (finding,) = refused(
-        every_key(
-            {
-                f"{OTHER}.url": f"https://github.com/example-org{ending}",
-                f"{OTHER}.lanes.gpu": gpu_lane("t4", group="GPUs"),
-            }
-        )
-    )
-    assert (finding.rule, finding.path) == ("scale-set-name", f"{OTHER}.lanes.gpu")
-    assert f"{LANES}.gpu" in finding.message
-    assert "another runner group" in finding.remedy
-
-
-def test_scale_sets_without_a_group_are_in_one() -> None:
-    (finding,) = refused(
-        every_key(
-            {
-                f"{OTHER}.url": "https://github.com/example-org",
-                f"{OTHER}.lanes.big": gpu_lane("t4"),
-            }
-        )
-    )
-    assert finding.path == f"{OTHER}.lanes.big"
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {f"{OTHER}.lanes.gpu": gpu_lane("t4", group="GPUs")},
-        {f"{OTHER}.url": "https://github.com/example-org", f"{OTHER}.lanes.gpu": gpu_lane("t4")},
-    ],
-    ids=["another owner", "another group"],
-)
-def test_the_same_name_elsewhere_is_another_scale_set(changes: dict[str, Any]) -> None:
-    loaded(every_key(changes))
 
 
 @pytest.mark.parametrize(

@@ -47,3 +47,42 @@ def test_a_fraction_of_a_card_has_a_fraction_of_its_memory() -> None:
     lanes = {"gpu": {"pools": ["p"], "gpus": 1, "gpu_memory": "4Gi"}}
     (finding,) = found("gpu-memory", stack_of(pools, lanes))
     assert "(g6f.xlarge) has 3Gi" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://github.com/example-org", False),
+        ("https://github.com/example-org/", False),
+        ("https://github.com/example-org/project", True),
+        ("https://github.com/enterprises/example", False),
+    ],
+)
+def test_a_repository_has_no_runner_groups(url: str, told: bool) -> None:
+    data = on(cards("T4"), group="GPUs")
+    data["clusters"]["site"]["github"]["url"] = url
+    findings = found("runner-group", data)
+    assert [finding.path for finding in findings] == ([f"{LANE}.group"] if told else [])
+    del data["clusters"]["site"]["github"]["lanes"]["gpu"]["group"]
+    assert not found("runner-group", data)
+
+
+@pytest.mark.parametrize(
+    ("lane", "told"),
+    [
+        ({"memory": "8Gi", "shm": "8Gi"}, False),
+        ({"memory": "8Gi", "shm": "9Gi"}, True),
+        ({"memory": "8Gi", "memory_limit": "16Gi", "shm": "9Gi"}, False),
+        ({"memory": "8Gi"}, False),
+    ],
+)
+def test_shared_memory_counts_against_the_limit(lane: dict[str, Any], told: bool) -> None:
+    findings = found("shared-memory", on(cards("T4"), **lane))
+    assert [finding.path for finding in findings] == ([f"{LANE}.shm"] if told else [])
+
+
+@pytest.mark.parametrize(("limit", "told"), [("64Gi", False), ("65Gi", True)])
+def test_a_limit_above_the_node_protects_nobody(limit: str, told: bool) -> None:
+    findings = found("memory-limit", on(cards("T4"), memory="8Gi", memory_limit=limit))
+    assert [finding.path for finding in findings] == ([f"{LANE}.memory_limit"] if told else [])
+    assert all("(gpu) has 64Gi" in finding.message for finding in findings)

@@ -217,7 +217,7 @@ def test_a_pool_has_the_gpus_of_its_instance_type(kind: str, gpus: int) -> None:
     [
         {"clusters.ci.github.lanes.gpu.min_runners": 4},
         {"clusters.ci.eks.pools.t4.min_size": 10},
-        {"clusters.ci.eks.pools.t4.labels": {f"{'t' * 18}.example.com/{'n' * 51}": "x"}},
+        {"clusters.oci.oke.pools.a10.labels": {f"{'t' * 18}.example.com/{'n' * 51}": "x"}},
         {"clusters.ci.eks.pools.t4.disk_gib": 20},
         {"clusters.ci.eks.pools.t4.sharing.time_slicing": 48}
         | {

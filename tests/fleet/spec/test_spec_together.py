@@ -189,19 +189,6 @@ def test_a_slip_hides_no_other_problem_of_the_same_pool_or_lane() -> None:
     )
 
 
-def test_lanes_that_disagree_hide_no_lane_that_cannot_fit() -> None:
-    findings = refused(
-        every_key(
-            {
-                f"{LANES}.one": {"pools": ["t4", "a100"], "gpus": 1, "max_runners": 1},
-                f"{LANES}.two": {"pools": ["a100", "t4"], "gpus": 1, "max_runners": 1},
-                f"{LANES}.gpu.cpu": 99,
-            }
-        )
-    )
-    assert [one.path for one in findings] == ["clusters.ci", f"{LANES}.gpu.cpu"]
-
-
 def test_each_null_of_a_file_is_told() -> None:
     data = every_key({f"{T4}.sharing": None, "clusters.ci.gpu_stack.operator": None})
     findings = refused(data)
