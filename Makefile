@@ -1,4 +1,4 @@
-# Every target is one command of README.md. STACK, CONFIG, FROM and TO choose what is rehearsed.
+# Every target is one command of README.md. STACK, CONFIG, FROM, TO and BASE choose what is rehearsed.
 .DEFAULT_GOAL := help
 PROJECT ?= fleet
 STACK ?= $(if $(filter bootstrap,$(PROJECT)),ci,staging)
@@ -29,7 +29,15 @@ ifdef POLICY
 WHAT += --policy "$(POLICY)"
 endif
 
-.PHONY: help environment policy rehearse report test coverage lint lock schema benchmark preview up destroy clean
+COMPARED := $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)")
+ifdef BASE
+COMPARED += --base "$(BASE)"
+endif
+ifdef EXACT
+COMPARED += --exact
+endif
+
+.PHONY: help environment policy rehearse report diff test coverage lint lock schema benchmark preview up destroy clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +65,9 @@ rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack f
 
 report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack file, in a second (STACK=, CONFIG=, BASE=, FORMAT=)
 	@$(BIN)/python -m fleet.report $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)") $(if $(BASE),--base "$(BASE)") $(if $(FORMAT),--format "$(FORMAT)")
+
+diff: $(ENVIRONMENT) ## what this branch changes in a stack, no account needed (STACK= or CONFIG=, BASE= origin/main or main, EXACT=1)
+	@$(BIN)/python -m rehearsal.diff $(COMPARED)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
 UNTRACED := tests/fleet tests/policy tests/rehearsal tests/tools tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py

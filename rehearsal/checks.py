@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from fleet.bootstrap import load as bootstrap_load
 from fleet.bootstrap.report import roles
@@ -16,6 +17,11 @@ from rehearsal.stackfile import STACK_KEY, StackFile
 
 def report(file: StackFile) -> str:
     """The fleet's report in Markdown. Raises `Refused` with everything that is wrong."""
+    return markdown(report_data(file))
+
+
+def report_data(file: StackFile) -> dict[str, Any]:
+    """The fleet's report as data. Raises `Refused` with everything that is wrong."""
     if file.stack is None:
         raise Refused(f"{file.path}: config has no key {STACK_KEY}; write it with clusters: in it")
     try:
@@ -23,7 +29,7 @@ def report(file: StackFile) -> str:
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError as error:
         raise Refused(str(error)) from None
-    return markdown(data(fleet, stack=file.name))
+    return data(fleet, stack=file.name)
 
 
 def bootstrap(file: StackFile) -> str:

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
@@ -54,6 +55,43 @@ def run(
     for reader in readers:
         reader.join()
     return code
+
+
+@contextmanager
+def background(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    on_output: OnLine,
+    on_error: OnLine,
+) -> Generator[subprocess.Popen[str]]:
+    """Runs `command` while the context lasts, then kills it; hands on its lines as they come.
+
+    Its standard input is a pipe that ends with this process, however that ends: a program that
+    reads it to its end never outlives us. Raises `OSError` where there is no such program.
+    """
+    process = subprocess.Popen(  # noqa: S603
+        command,
+        cwd=folder,
+        env=environment,
+        encoding="utf-8",
+        errors="replace",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    readers = [_reader(process.stdout, on_output), _reader(process.stderr, on_error)]
+    try:
+        yield process
+    finally:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+        for reader in readers:
+            reader.join()
+        if process.stdin is not None:
+            process.stdin.close()
 
 
 def _reader(stream: IO[str] | None, on_line: OnLine | None) -> threading.Thread:

@@ -26,6 +26,8 @@ from rehearsal.errors import Refused
 
 Operation = Literal["preview", "up", "destroy"]
 
+OnEvent = Callable[[automation.events.EngineEvent], None]
+
 LIMIT_S: Final = 900.0
 """One command of a rehearsal takes seconds; one that takes longer waits for what never comes."""
 
@@ -193,14 +195,22 @@ def run(
     operation: Operation,
     *,
     as_json: bool = False,
+    as_diff: bool = False,
     continue_on_error: bool = False,
+    on_event: OnEvent | None = None,
     policies: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outcome:
     """Runs one operation; that it fails is in the outcome. Raises `Refused` for a locked stack."""
     outcome = Outcome()
     started = time.monotonic()
+
+    def take(event: automation.events.EngineEvent) -> None:
+        outcome.take(event)
+        if on_event is not None:
+            on_event(event)
+
     common: dict[str, Any] = {
-        "on_event": outcome.take,
+        "on_event": take,
         "on_output": outcome.text.append,
         "on_error": outcome.text.append,
         "color": "never",
@@ -209,7 +219,7 @@ def run(
     _silence_sdk()
     try:
         if operation == "preview":
-            stack.preview(**common, **policies, json=as_json)
+            stack.preview(**common, **policies, json=as_json, diff=as_diff)
         elif operation == "up":
             stack.up(**common, **quiet, **policies, continue_on_error=continue_on_error)
         else:

@@ -70,16 +70,11 @@ def rehearse(
     _say(out, f"  pulumi {taken.version}: {taken.why}")
     injected = Faults(*faults)
     world = World()
-    for there in map(checks.external, files):
-        for secret in there.secrets:
-            assume_secret(world, secret.namespace, secret.name, secret.keys)
-        for space in there.namespaces:
-            assume_named(world, NAMESPACE, space)
-        for runtime_class in there.runtime_classes:
-            assume_named(world, RUNTIME_CLASS, runtime_class)
+    for file in files:
+        assume_external(world, file)
     with (
         workspace.clean_surroundings(),
-        _serving(packages, world, injected) as servers,
+        serving(packages, world, injected) as servers,
         workspace.opened(
             name,
             taken,
@@ -105,8 +100,20 @@ def rehearse(
     return life.result(name, time.monotonic() - started)
 
 
+def assume_external(world: World, file: StackFile) -> None:
+    """Puts into the clouds what the stack names and somebody else makes."""
+    there = checks.external(file)
+    for secret in there.secrets:
+        assume_secret(world, secret.namespace, secret.name, secret.keys)
+    for space in there.namespaces:
+        assume_named(world, NAMESPACE, space)
+    for runtime_class in there.runtime_classes:
+        assume_named(world, RUNTIME_CLASS, runtime_class)
+
+
 @contextmanager
-def _serving(packages: Sequence[Package], world: World, faults: Faults) -> Generator[list[Server]]:
+def serving(packages: Sequence[Package], world: World, faults: Faults) -> Generator[list[Server]]:
+    """A stand-in for each package, all of them for one world of clouds; stopped at the end."""
     servers = [Server(package, world, faults) for package in packages]
     try:
         for server in servers:

@@ -11,7 +11,8 @@ from typing import Final
 from rehearsal.engine import Complaint, Outcome
 from rehearsal.workspace import ROOT
 
-_ECHOES: Final = frozenset({"update failed", "preview failed", "destroy failed"})
+ECHOES: Final = frozenset({"update failed", "preview failed", "destroy failed"})
+"""What the engine adds to a reason that it has told."""
 
 
 def verdict(outcome: Outcome, protected: int = 0) -> str:
@@ -30,7 +31,7 @@ def verdict(outcome: Outcome, protected: int = 0) -> str:
 def reasons(complaints: Sequence[Complaint]) -> list[str]:
     """Each reason once, without the SDK's traceback and without the echo that something failed."""
     told = list(dict.fromkeys(_without_traceback(str(complaint)) for complaint in complaints))
-    found = [text for text in told if text not in _ECHOES]
+    found = [text for text in told if text not in ECHOES]
     return found or told or ["the engine failed and gave no reason; see engine.log"]
 
 

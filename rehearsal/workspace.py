@@ -36,12 +36,28 @@ AMBIENT: Final = ("AWS_", "OCI_", "TF_VAR_", "GITLAB_", "PULUMI_", "KUBE", "HELM
 Program = Callable[[], None]
 
 
+class _Local(automation.LocalWorkspace):
+    """Tells the engine's commands where a program is served that runs in another process."""
+
+    served_at: str = ""
+
+    def serialize_args_for_op(self, stack_name: str) -> list[str]:
+        return [f"--client={self.served_at}"] if self.served_at else []
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workspace:
     """The scratch folder and the stack in it."""
 
     folder: Path
     stack: automation.Stack
+
+    def run_program_at(self, address: str) -> None:
+        """Lets the next commands run the program of a language server at that address."""
+        local = self.stack.workspace
+        if not isinstance(local, _Local) or local.program is not None:
+            raise TypeError("the workspace was opened with a program of its own")
+        local.served_at = address
 
     def configure(self, file: StackFile, placeholders: Mapping[str, str]) -> None:
         """Puts a stack file in the place of the one that was there, with its secrets."""
@@ -64,6 +80,12 @@ class Workspace:
         """Lifts the protection of every resource in the state, as an operator would by hand."""
         self._command("state", "unprotect", "--all", "--yes")
 
+    def protected(self) -> frozenset[str]:
+        """URNs of the resources that the engine refuses to destroy."""
+        deployment: dict[str, Any] = self.exported()["deployment"]
+        resources: list[dict[str, Any]] = deployment.get("resources") or []
+        return frozenset(one["urn"] for one in resources if one.get("protect"))
+
     def exported(self) -> dict[str, Any]:
         """What `pulumi stack export` gives; the Automation API's own method decrypts secrets."""
         return json.loads(self._command("stack", "export"))
@@ -84,14 +106,15 @@ def opened(
     name: str,
     cli: Cli,
     ports: Mapping[str, int],
-    program: Program,
+    program: Program | None,
     *,
     settings: Path,
     pack: Pack | None = None,
 ) -> Generator[Workspace]:
     """A scratch copy with an empty stack of that name; removed at the end.
 
-    `settings` is the project file that belongs to the program.
+    `settings` is the project file that belongs to the program. Without one, `run_program_at` says
+    where each is served.
     """
     folder = Path(tempfile.mkdtemp(prefix="gpu-runners-rehearsal-"))
     try:
@@ -104,7 +127,7 @@ def opened(
             pack.host(folder / "host")
             environment["PATH"] = f"{folder / 'host'}{os.pathsep}{os.environ.get('PATH', '')}"
             environment[STACK_FILE] = str(folder / f"Pulumi.{name}.yaml")
-        local = automation.LocalWorkspace(
+        local = _Local(
             work_dir=str(folder),
             pulumi_home=str(folder / "home"),
             program=program,

@@ -1,0 +1,1 @@
+"""What a branch changes: its program previewed by the engine against the rehearsed base."""

@@ -1,0 +1,118 @@
+"""Hostile text made harmless in Markdown, as GitHub and GitLab render it.
+
+Every string of a document is shown as code: in a code span or in a fenced block neither renders
+markup, links, mentions or references (https://github.github.com/gfm/#code-spans). Left to do is
+that no text ends its span, cell or block early, and that none looks like another.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
+BROKEN_BAR: Final = "\N{BROKEN BAR}"
+
+MOST_OF_TEXT: Final = 200
+MOST_ITEMS: Final = 3_000
+MOST_DEPTH: Final = 12
+MOST_NUMBER: Final = 10**15
+
+_ALIKE: Final = str.maketrans(
+    {
+        "`": "\N{MODIFIER LETTER GRAVE ACCENT}",
+        "<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}",
+        ">": "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}",
+        "[": "(",
+        "]": ")",
+        "|": BROKEN_BAR,
+        "\\": "\N{FULLWIDTH REVERSE SOLIDUS}",
+        "@": "\N{FULLWIDTH COMMERCIAL AT}",
+        "#": "\N{FULLWIDTH NUMBER SIGN}",
+        "$": "\N{FULLWIDTH DOLLAR SIGN}",
+        "&": "\N{FULLWIDTH AMPERSAND}",
+        "*": "\N{ASTERISK OPERATOR}",
+        "~": "\N{TILDE OPERATOR}",
+        "!": "\N{FULLWIDTH EXCLAMATION MARK}",
+        "%": "\N{FULLWIDTH PERCENT SIGN}",
+    }
+)
+_SLASH: Final = "\N{DIVISION SLASH}"
+
+
+def visible(text: str) -> str:
+    """One line without what cannot be seen: controls, directions, zero widths.
+
+    The beginning of an HTML comment is broken too: by one a workflow finds its own comment.
+    """
+    shown = text if text.isprintable() else "".join(map(_visible, text))
+    return shown.replace("<!--", "<! --")
+
+
+def visible_lines(text: str) -> list[str]:
+    """The same of a text of several lines."""
+    return [visible(line) for line in re.split(r"\r\n|[\n\r\u2028\u2029]", text)]
+
+
+def clipped(text: str, most: int) -> str:
+    """The beginning of a text that is too long, and a sign that it goes on."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def code(text: str, most: int = 120) -> str:
+    """A code span; a bar in it is broken, because a bar would end a table's cell."""
+    shown = clipped(visible(text), most).replace("|", BROKEN_BAR)
+    if not shown.strip():
+        return '`""`'
+    fence = "`" * (_longest_run(shown) + 1)
+    pad = " " if shown.startswith(("`", " ")) or shown.endswith(("`", " ")) else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def fenced(lines: Iterable[str], language: str = "") -> list[str]:
+    """A fenced block; its fence is longer than any run of backticks in it.
+
+    No line begins with a slash, which GitLab might take for an order
+    (https://docs.gitlab.com/user/project/quick_actions/).
+    """
+    body = [f" {line}" if line.startswith("/") else line for line in map(visible, lines)]
+    fence = "`" * max(3, 1 + max(map(_longest_run, body), default=0))
+    return [f"{fence}{language}", *body, fence]
+
+
+def harmless(value: Any, depth: int = 0) -> Any:
+    """JSON whose texts mean nothing to Markdown, for a renderer that trusts its data.
+
+    What could be active becomes a character that looks alike; numbers, sizes and depth are bounded.
+    """
+    if isinstance(value, str):
+        return _inert(clipped(visible(value), MOST_OF_TEXT))
+    if isinstance(value, int | float):
+        # Not a number compares false.
+        return value if abs(value) <= MOST_NUMBER else 0
+    if isinstance(value, Mapping) and depth < MOST_DEPTH:
+        items = list(cast("Mapping[Any, Any]", value).items())[:MOST_ITEMS]
+        return {harmless(str(key)): harmless(item, depth + 1) for key, item in items}
+    if isinstance(value, list) and depth < MOST_DEPTH:
+        items = cast("list[Any]", value)[:MOST_ITEMS]
+        return [harmless(item, depth + 1) for item in items]
+    return None
+
+
+def _inert(text: str) -> str:
+    text = text.translate(_ALIKE).replace("://", f":{_SLASH}{_SLASH}")
+    # Addresses and numbered issues are linked without any markup.
+    return re.sub(r"(?i)\bwww\.|\bgh-(?=\d)", lambda found: f"{found[0][:-1]}\u2011", text)
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)
+
+
+def _visible(char: str) -> str:
+    if char in "\n\r\t\u2028\u2029":
+        return " "
+    hidden = unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn"}
+    return REPLACEMENT if hidden else char
