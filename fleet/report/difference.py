@@ -5,12 +5,13 @@ It works on the data of both (`fleet.report.shape`), of which the base may be of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from fleet.report.fields import Split, changes, cluster_fields, lane_fields, pool_fields
 from fleet.report.read import Data, filled, part, parts, rows, text, usd, words
-from fleet.report.updates import updates
+from fleet.report.updates import Update, updates
 
 VERSION: Final = 1
 
@@ -51,8 +52,8 @@ def compare(base: Data | None, head: Data) -> dict[str, Any]:
         "clusters": clusters,
         "pools": pools,
         "lanes": lanes,
-        "findings": _findings(old, head),
-        "updates": updates(base, head),
+        "findings": _findings(old, head, _moved(pools["renamed"], lanes["renamed"])),
+        "updates": [_called(update, lanes["renamed"]) for update in updates(base, head)],
     }
 
 
@@ -223,14 +224,50 @@ def _same_lane(old: Data, new: Data) -> bool:
     )
 
 
-def _findings(old: Data, new: Data) -> dict[str, list[Data]]:
+def _called(update: Update, renamed: Mapping[str, str]) -> Update:
+    """What goes by one name comes by another: say which."""
+    name = renamed.get(update["id"]) if update["what"] == "lane" else None
+    if name is None:
+        return update
+    says = f"it is called {name} now; jobs that ask for the old name find no runner any more"
+    return {**update, "says": says}
+
+
+def _moved(pools: Mapping[str, str], lanes: Mapping[str, str]) -> dict[str, str]:
+    """Where the stack file says it now, by where it said it."""
+    found: dict[str, str] = {}
+    for renamed, folder in ((pools, "pools"), (lanes, "lanes")):
+        for ids in renamed.items():
+            old, new = (one.split("/") for one in ids)
+            kinds = ("eks", "oke", "existing") if folder == "pools" else (old[1],)
+            for kind in kinds:
+                before, after = (
+                    ".".join(("clusters", one[0], kind, folder, one[-1])) for one in (old, new)
+                )
+                found[before] = after
+    return found
+
+
+def _findings(old: Data, new: Data, moved: Mapping[str, str]) -> dict[str, list[Data]]:
+    """A finding is the same while rule, severity and place are, whatever its numbers."""
     before, after = rows(old, "findings"), rows(new, "findings")
-    known, found = ({_identity(one) for one in each} for each in (before, after))
+    known = Counter(_identity(one, moved) for one in before)
+    found = Counter(_identity(one, {}) for one in after)
     return {
-        "new": [dict(one) for one in after if _identity(one) not in known],
-        "gone": [dict(one) for one in before if _identity(one) not in found],
+        "new": [dict(one) for one in after if not _taken(known, _identity(one, {}))],
+        "gone": [dict(one) for one in before if not _taken(found, _identity(one, moved))],
     }
 
 
-def _identity(finding: Data) -> tuple[str, ...]:
-    return tuple(text(finding, key) for key in ("rule", "severity", "path", "message"))
+def _taken(stock: Counter[tuple[str, ...]], identity: tuple[str, ...]) -> bool:
+    stock[identity] -= 1
+    return stock[identity] >= 0
+
+
+def _identity(finding: Data, moved: Mapping[str, str]) -> tuple[str, ...]:
+    path = text(finding, "path")
+    for before, after in moved.items():
+        if path == before or path.startswith(f"{before}."):
+            path = after + path.removeprefix(before)
+            break
+    return (text(finding, "rule"), text(finding, "severity"), path)

@@ -243,6 +243,29 @@ def test_findings_are_new_or_gone() -> None:
     assert compare(base, head)["findings"] == {"new": [], "gone": []}
 
 
+def test_a_finding_whose_numbers_change_is_the_same_and_one_more_of_it_is_new() -> None:
+    one = {"rule": "r", "severity": "note", "path": "a", "message": "2 odd", "remedy": "mend"}
+    base, head = prod(), prod()
+    base["findings"], head["findings"] = [one], [{**one, "message": "3 odd"}]
+    assert compare(base, head)["findings"] == {"new": [], "gone": []}
+    head["findings"].append({**one, "message": "more"})
+    found = compare(base, head)["findings"]
+    assert [finding["message"] for finding in found["new"]] == ["more"]
+    assert found["gone"] == []
+
+
+def test_a_finding_goes_along_with_the_lane_that_gets_another_name() -> None:
+    old, new = "clusters.ci-usw2.github.lanes.gpu-a100", "clusters.ci-usw2.github.lanes.big"
+    one = {"rule": "r", "severity": "warning", "path": f"{old}.labels", "message": "", "remedy": ""}
+    base = prod()
+    head = prod(renamed("clusters.ci-usw2.github.lanes", "gpu-a100", "big"))
+    base["findings"], head["findings"] = [one], [{**one, "path": f"{new}.labels"}]
+    found = compare(base, head)
+    assert found["findings"] == {"new": [], "gone": []}
+    (update,) = [one for one in found["updates"] if one["what"] == "lane"]
+    assert update["says"].startswith("it is called ci-usw2/github/big now; jobs that ask for")
+
+
 @pytest.mark.parametrize("where", ["pools", "lanes", "clusters"])
 def test_a_key_that_an_older_report_lacks_is_no_difference(where: str) -> None:
     said = prod()
