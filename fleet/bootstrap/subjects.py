@@ -97,14 +97,17 @@ def _github(github: GitHub, environments: tuple[str, ...]) -> Issuer:
 
 
 def _gitlab(gitlab: GitLab, branches: Mapping[str, str]) -> Issuer:
-    """GitLab knows no subject of merge requests: their jobs go by their source branch."""
+    """GitLab knows no subject of merge requests: their jobs go by their source branch.
+
+    A schedule is the check for drift.
+    """
     branch = f"project_path:{gitlab.project}:ref_type:branch:ref:"
     return Issuer(
         kind="gitlab",
         url=gitlab.url,
         keys_url=f"{gitlab.url}/oauth/discovery/keys",
         preview=Claim(name="sub", values=(f"{branch}*",)),
-        exact_preview=Claim(name="pipeline_source", values=("merge_request_event",)),
+        exact_preview=Claim(name="pipeline_source", values=("merge_request_event", "schedule")),
         bound=Claim(name="project_path", values=(gitlab.project,)),
         deploy={
             name: Claim(name="sub", values=(f"{branch}{ref}",)) for name, ref in branches.items()

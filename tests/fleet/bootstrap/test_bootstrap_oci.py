@@ -32,7 +32,7 @@ def test_each_form_of_githubs_subject_becomes_its_user() -> None:
     }, "staging has no compartment, so it has no user"
 
 
-def test_a_gitlab_token_must_be_of_the_project_and_previews_for_a_merge_request() -> None:
+def test_a_gitlab_token_must_be_of_the_project_and_previews_for_a_merge_request_or_by_schedule() -> None:
     found = trust("gitlab")
     assert (found.client.name, found.client.values) == (
         "project_path",
@@ -40,6 +40,7 @@ def test_a_gitlab_token_must_be_of_the_project_and_previews_for_a_merge_request(
     ), "the rule of a preview alone would take merge requests of every project"
     assert {(one.expression, one.user) for one in found.rules} == {
         ("pipeline_source eq merge_request_event", "preview"),
+        ("pipeline_source eq schedule", "preview"),
         (
             "sub eq project_path:example-group/infrastructure:ref_type:branch:ref:production",
             "deploy-prod",
