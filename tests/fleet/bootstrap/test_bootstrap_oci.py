@@ -32,7 +32,7 @@ def test_each_form_of_githubs_subject_becomes_its_user() -> None:
     }, "staging has no compartment, so it has no user"
 
 
-def test_a_gitlab_token_must_be_of_the_project_and_previews_for_a_merge_request_or_by_schedule() -> None:
+def test_a_gitlab_token_must_be_of_the_project_and_of_a_merge_request_or_schedule() -> None:
     found = trust("gitlab")
     assert (found.client.name, found.client.values) == (
         "project_path",
