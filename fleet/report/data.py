@@ -9,6 +9,7 @@ from functools import reduce
 from operator import add
 from typing import Any, cast
 
+from fleet.catalog.cuda import DRIVER_BRANCHES
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.oke import OKE_VERSIONS
@@ -113,6 +114,11 @@ def _finding(finding: Finding) -> shape.Finding:
     }
 
 
+def _driver_end(driver: str) -> str | None:
+    branch = DRIVER_BRANCHES.get(int(driver.partition(".")[0]))
+    return "{}-{:02}".format(*branch.end_of_life) if branch is not None else None
+
+
 def _cluster(cluster: ClusterPlan, view: View, waiting: dict[str, int]) -> shape.Cluster:
     platform, spec = cluster.platform, view.spec_of(cluster)
     existing = isinstance(platform, ExistingPlan)
@@ -130,7 +136,10 @@ def _cluster(cluster: ClusterPlan, view: View, waiting: dict[str, int]) -> shape
         "support_rule": rule,
         "network": None if existing else _network(platform.network),
         "tags": {} if existing else platform.tags,
-        "drivers": sorted({pool.driver for pool in cluster.pools if pool.driver is not None}),
+        "drivers": {
+            driver: _driver_end(driver)
+            for driver in sorted({pool.driver for pool in cluster.pools if pool.driver is not None})
+        },
         "charts": {one.chart.rpartition("/")[2]: one.version for one in _releases(cluster, lanes)},
         "usd_per_month": None if existing else _money(pools),
         "pools": {pool.name: _pool(pool, idle) for pool, idle in pools},

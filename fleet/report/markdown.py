@@ -253,8 +253,10 @@ def version_rows(report: Data) -> list[tuple[str, str, str, str]]:
             image = text(part(pool, "made_of"), "image")
             if image:
                 found.setdefault(("Node image", image, ""), {})[cluster] = None
-        for driver in words(body, "drivers"):
-            found.setdefault(("NVIDIA driver, at least", driver, ""), {})[cluster] = None
+        drivers = part(body, "drivers")
+        for driver in drivers:
+            until = f"{text(drivers, driver)} (its branch)" if drivers[driver] else ""
+            found.setdefault(("NVIDIA driver, at least", driver, until), {})[cluster] = None
         for chart, version in part(body, "charts").items():
             found.setdefault((f"Chart {chart}", str(version), ""), {})[cluster] = None
     return [

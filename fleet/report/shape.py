@@ -189,7 +189,8 @@ class Cluster(TypedDict):
     """What the date is, or what will decide it."""
     network: Network | None
     tags: dict[str, str]
-    drivers: list[str]
+    drivers: dict[str, str | None]
+    """Year and month in which its branch ends, by driver; None where that is not known."""
     charts: dict[str, str]
     """Version by chart."""
     usd_per_month: Range | None

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from fleet.catalog.cuda import DRIVER_BRANCHES
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.oke import OKE_VERSIONS
 from fleet.load import Fleet, load
-from fleet.report import data, shape
+from fleet.report import data, markdown, shape
 from fleet.report.data import data as same_data
 from tests.fleet.samples import SHIPPED, changed, every_key, loaded, shipped_stack
 
@@ -230,3 +231,12 @@ def test_findings_and_what_is_silenced_are_told_whole() -> None:
     (silenced,) = report(starved)["silenced"]
     assert (silenced["rule"], silenced["reason"]) == ("starved", reason)
     assert silenced["path"] == "clusters.honey.github.lanes.mig"
+
+
+def test_a_driver_is_shown_with_the_end_of_its_branch() -> None:
+    prod = data(loaded(shipped_stack("prod")))
+    (driver,) = prod["clusters"]["ci-usw2"]["drivers"]
+    year, month = DRIVER_BRANCHES[int(driver.partition(".")[0])].end_of_life
+    assert prod["clusters"]["ci-usw2"]["drivers"] == {driver: f"{year}-{month:02}"}
+    row = f"| NVIDIA driver, at least | `{driver}` | {year}-{month:02} (its branch) | `ci-usw2` |"
+    assert row in markdown(prod)
