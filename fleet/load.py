@@ -74,25 +74,32 @@ def _heard(
     """What is said, and what the stack file silences; to silence nothing is a finding too."""
     said: list[Finding] = []
     silenced: list[Silenced] = []
+    idle = set(stack.silence)
     for finding in findings:
-        reason = stack.silence.get(finding.rule)
-        if reason is None:
+        key = next((key for key in stack.silence if _silences(key, finding)), None)
+        if key is None:
             said.append(finding)
         else:
-            silenced.append(Silenced(finding=finding, reason=reason))
-    idle = stack.silence.keys() - {one.finding.rule for one in silenced}
+            silenced.append(Silenced(finding=finding, reason=stack.silence[key]))
+            idle.discard(key)
     said += [
         Finding(
             rule="silence",
-            path=f"silence.{rule}",
+            path=f"silence.{key}",
             message="silences nothing: the rule finds nothing here",
             remedy="remove it",
             severity="warning",
         )
-        for rule in stack.silence
-        if rule in idle and rule in IDENTIFIERS
+        for key in stack.silence
+        if key in idle and key.partition("@")[0] in IDENTIFIERS
     ]
     return tuple(said), tuple(silenced)
+
+
+def _silences(key: str, finding: Finding) -> bool:
+    rule, _, place = key.partition("@")
+    inside = finding.path == place or finding.path.startswith((f"{place}.", f"{place}["))
+    return rule == finding.rule and (not place or inside)
 
 
 def _declared_pools(data: object) -> dict[str, set[str]]:

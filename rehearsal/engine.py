@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from pulumi import automation
+from pulumi.runtime import _grpc_settings
 from semver import VersionInfo
 
 from rehearsal import children
@@ -217,6 +218,7 @@ def run(
     }
     quiet: dict[str, Any] = {"suppress_outputs": True, "show_secrets": False}
     _silence_sdk()
+    _connect_anew()
     try:
         if operation == "preview":
             stack.preview(**common, **policies, json=as_json, diff=as_diff)
@@ -238,6 +240,20 @@ def _complaint(error: Exception) -> Complaint:
     """What a command said that ended without an event: its own error lines."""
     lines = re.findall(r"^(?: stderr: )?error: (.*)$", str(error), re.MULTILINE)
     return Complaint(type="", name="", message="; ".join(lines) or str(error).strip())
+
+
+@functools.cache
+def _connect_anew() -> None:
+    """Keeps the SDK's connections of one command apart from those of the next.
+
+    gRPC shares connections by address in one process, with the pause after one that broke. Where an
+    engine listens on the port of an engine that is gone, the program's first call to it would fail:
+    "Resource monitor has terminated". The SDK has no public way to set options of its channels.
+    """
+    own = ("grpc.use_local_subchannel_pool", 1)
+    options: list[tuple[str, int]] = getattr(_grpc_settings, "_GRPC_CHANNEL_OPTIONS", [])
+    if own not in options:
+        options.append(own)
 
 
 @functools.cache

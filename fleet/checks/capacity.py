@@ -38,7 +38,8 @@ def mixed_sizes(view: View) -> Iterator[Problem]:
 def spot_fallback(view: View) -> Iterator[Problem]:
     """Lanes that have only nodes which the cloud may take back, or not have at all."""
     for lane in view.lanes:
-        if lane.pools and all(_taken_back(pool) for pool in lane.pools):
+        open_pools = [pool for pool in lane.pools if not pool.paused]
+        if open_pools and all(taken_back(pool) for pool in open_pools):
             yield Problem(
                 path=f"{lane.path}.pools",
                 message=(
@@ -143,7 +144,8 @@ def _eks_pools(view: View) -> Iterator[EksPool]:
         yield from (pool for pool in cluster.pools if isinstance(pool, EksPool))
 
 
-def _taken_back(pool: Pool) -> bool:
+def taken_back(pool: Pool) -> bool:
+    """Whether the cloud may end the pool's nodes at any time."""
     if isinstance(pool, EksPool):
         return pool.capacity_type == "SPOT"
     return isinstance(pool, OkePool) and pool.preemptible

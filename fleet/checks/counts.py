@@ -9,6 +9,7 @@ from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
 from fleet.cost import monthly_cost
 from fleet.plan import words
+from fleet.plan.eks_pools import EksPool
 from fleet.plan.nodes import Node, Pool
 from fleet.plan.scheduling import copies, offer
 
@@ -105,7 +106,8 @@ def idle_gpus(view: View) -> Iterator[Problem]:
     for cluster in view.plan.clusters:
         for pool in cluster.pools:
             cost = monthly_cost(pool).floor
-            if pool.gpu is not None and pool.min_size and cost:
+            prepaid = isinstance(pool, EksPool) and pool.capacity_type == "CAPACITY_BLOCK"
+            if pool.gpu is not None and pool.min_size and cost and not prepaid:
                 yield Problem(
                     path=f"{pool.path}.min_size",
                     message=(

@@ -20,6 +20,7 @@ from fleet.checks import (
     names,
     network,
     oke,
+    order,
     owners,
     places,
     preference,
@@ -94,6 +95,10 @@ CHECKS: Final[tuple[Check, ...]] = (
     counts.stranded,
     counts.shared_pools,
     counts.idle_gpus,
+    order.spot_behind,
+    order.dear_first,
+    order.dear_fallback,
+    order.unused_pools,
     lanes.gpu_models,
     lanes.gpu_memory,
     lanes.devices,
@@ -130,13 +135,14 @@ def judge(view: View) -> Iterator[Finding]:
 
 def unknown_silences(view: View) -> Iterator[Finding]:
     """Rules that the stack file silences and no check has."""
-    for rule in view.stack.silence:
+    for key in view.stack.silence:
+        rule = key.partition("@")[0]
         if rule not in IDENTIFIERS:
             near = get_close_matches(rule, IDENTIFIERS, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             yield Finding(
                 rule="silence",
-                path=f"silence.{rule}",
+                path=f"silence.{key}",
                 message="is the identifier of no check",
                 remedy=f"{hint}write the one that the finding shows, or remove it",
             )

@@ -69,7 +69,6 @@ def kubernetes_support(view: View) -> Iterator[Problem]:
                 f"{'ended' if over else 'ends'} on {end.isoformat()}"
             ),
             remedy=f"move to {_newest(cluster)}: one minor version at a time, control plane first",
-            severity="warning" if over else "note",
         )
 
 

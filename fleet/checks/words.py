@@ -36,15 +36,14 @@ _NAMED = 3
 def same_words(view: View) -> Iterator[Problem]:
     """Lanes whose own words are all among those of a lane with other hardware.
 
-    An error where both have GPUs and no model in common, and both belong to one owner (GitLab:
-    group, project or instance; GitHub: URL and runner group). A warning where
+    An error where both have GPUs and no model in common, and both belong to one owner of GitLab
+    (group, project or instance). A warning where
 
+    - they are scale sets of GitHub, whose names always tell them apart, if jobs say them;
     - one has a GPU, or a device of the host, and the other has none;
     - some model is the same, or all are, but a job may get another, or more or less of it;
     - the stack file does not say that jobs reach both: another runner group, a GitLab runner
-      whose token somebody else holds, an instance runner beside others;
-    - a scale set's labels say nothing of hardware (self-hosted, linux, ...): its name tells it
-      apart, and must be used.
+      whose token somebody else holds, an instance runner beside others.
 
     A lane's name is no label here: that another lane may carry it is a check of its own.
     """
@@ -57,7 +56,7 @@ def same_words(view: View) -> Iterator[Problem]:
             found = scope.with_all(words) & scope.unlike(runner) & ~told.get(words, 0)
             found &= ~scope.named(words)
             certain = found & scope.certain(runner) & scope.with_gpu & scope.strangers(runner)
-            if not runner.has_gpu or (scope.forge == "github" and words <= GENERIC):
+            if not runner.has_gpu or scope.forge == "github":
                 certain = 0
             possible = found & scope.possible(runner) & ~certain
             if certain or possible:

@@ -33,8 +33,8 @@ TagValue = Annotated[str, Field(max_length=256)]
 """Lengths that AWS allows: https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html."""
 
 
-RuleName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
-"""Identifier of a check, as its findings name it."""
+RuleName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(@\S+)?$", max_length=300)]
+"""Identifier of a check, as its findings name it; `@` and a path keep it to what lies there."""
 
 Reason = Annotated[str, Field(min_length=10, max_length=300)]
 
@@ -160,7 +160,11 @@ class Stack(Model):
         default=False, description="make errors of what jobs could break out of their lane by"
     )
     silence: dict[RuleName, Reason] = Field(
-        default={}, description="rules that shall say nothing of this stack, each with a reason"
+        default={},
+        description=(
+            "rules that shall say nothing, each with a reason: spot-fallback for the whole stack, "
+            "fits@clusters.ci.github.lanes.big for one place"
+        ),
     )
     charts: Charts = Field(default=Charts(), description="where charts come from")
     clusters: dict[Name, Cluster] = Field(min_length=1, description="clusters by name")

@@ -75,3 +75,20 @@ def test_a_strict_stack_makes_errors_of_escapes_and_of_nothing_else() -> None:
 def test_an_accepted_escape_of_a_strict_stack_is_silenced_by_name() -> None:
     fleet = loaded({**stack_of(SPOT, ROOT), "strict": True, "silence": {"privileged": REASON}})
     assert "privileged" in {one.finding.rule for one in fleet.silenced}
+
+
+def test_silence_can_be_kept_to_one_place() -> None:
+    lanes = {"gpu": {"pools": ["p"], "gpus": 1}, "other": {"pools": ["p"], "gpus": 1}}
+    place = "clusters.ci.github.lanes.gpu"
+    fleet = loaded({**stack_of(SPOT, lanes), "silence": {f"spot-fallback@{place}": REASON}})
+    assert [one.finding.path for one in fleet.silenced] == [f"{place}.pools"]
+    assert f"{place[:-4]}.other.pools" in {
+        one.path for one in fleet.warnings if one.rule == "spot-fallback"
+    }
+
+
+@pytest.mark.parametrize("place", ["clusters.ci.github.lanes.gp", "clusters.other"])
+def test_silence_of_a_place_where_nothing_is_said_is_a_warning(place: str) -> None:
+    fleet = loaded({**stack_of(SPOT, LANES), "silence": {f"spot-fallback@{place}": REASON}})
+    assert f"silence.spot-fallback@{place}" in {one.path for one in fleet.warnings}
+    assert fleet.silenced == ()

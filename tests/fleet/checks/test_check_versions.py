@@ -44,8 +44,8 @@ def test_a_cluster_of_unknown_version_is_not_judged() -> None:
     ("today", "severity"),
     [
         (date(2027, 1, 1), None),
-        (date(2027, 2, 1), "note"),
-        (date(2027, 3, 27), "note"),
+        (date(2027, 2, 1), "warning"),
+        (date(2027, 3, 27), "warning"),
         (date(2027, 3, 28), "warning"),
     ],
 )
