@@ -7,7 +7,7 @@ from math import ceil
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.cost import monthly_cost
+from fleet.cost import HOURS_PER_MONTH, monthly_cost
 from fleet.plan import words
 from fleet.plan.eks_pools import EksPool
 from fleet.plan.nodes import Node, Pool
@@ -24,7 +24,8 @@ def over_commitment(view: View) -> Iterator[Problem]:
                 path=lane.path,
                 message=(
                     f"starts up to {lane.most_jobs} jobs, its pools ({', '.join(lane.job.pools)}) "
-                    f"have room for {room} at their maximum: {lane.most_jobs - room} would queue"
+                    f"have room for {room} at their maximum: {lane.most_jobs - room} would queue "
+                    f"({_limits(lane)})"
                 ),
                 remedy="raise max_size of a pool, or lower the lane's maximum to what there is",
                 reads=(
@@ -128,15 +129,27 @@ def _idle_runners(lane: LaneView) -> Iterator[Problem]:
     pool = lane.pools[0]
     jobs = max(1, jobs_on(lane, pool, pool.nodes[0]))
     nodes = ceil(least / jobs)
+    price = pool.nodes[0].usd_per_hour
+    money = f": {nodes * price * HOURS_PER_MONTH:,.0f} USD a month" if price else ""
     yield Problem(
         path=f"{lane.path}.min_runners",
         message=(
             f"keeps {least} runner{'s' if least > 1 else ''} waiting, and so {nodes} GPU "
-            f"node{'s' if nodes > 1 else ''} of pool {pool.name} running without jobs"
+            f"node{'s' if nodes > 1 else ''} of pool {pool.name} running without jobs{money}"
         ),
         remedy="use 0, or container_mode: kubernetes-novolume, whose runners wait on CPU nodes",
         reads=(f"{lane.path}.min_runners", f"{lane.path}.container_mode"),
     )
+
+
+def _limits(lane: LaneView) -> str:
+    """What fills the nodes of each pool first."""
+    each = {
+        pool.name: copies(lane.asked, offer(pool, pool.nodes[0]))[1]
+        for pool in lane.pools
+        if not pool.paused
+    }
+    return ", ".join(f"{limit} fills {name}" for name, limit in each.items())
 
 
 def jobs_at_once(lane: LaneView) -> int:

@@ -22,8 +22,11 @@ def unknown_pools(stack: Stack, declared: Mapping[str, set[str]]) -> Iterator[Fi
         for path, lane in lanes(cluster_name, stack.clusters[cluster_name]):
             for name in lane.pools:
                 if name not in pools:
-                    near = get_close_matches(name, sorted(pools), n=1)
+                    near = get_close_matches(name, sorted(pools), n=1, cutoff=0.5)
+                    others = [one for one, known in declared.items() if name in known]
                     hint = f"did you mean {near[0]}? " if near else ""
+                    if others and not near:
+                        hint = f"it is a pool of cluster {others[0]}; "
                     yield Finding(
                         rule="unknown-pool",
                         path=f"{path}.pools",

@@ -74,8 +74,16 @@ def together(pods: Iterable[PodSpec]) -> Amounts:
 
 
 def copies(asked: Amounts, has: Amounts) -> tuple[int, str]:
-    """How many times a request fits, and the resource that runs out first."""
-    return min((max(0, has[name]) // amount, name) for name, amount in asked.items() if amount > 0)
+    """How many times a request fits, and the resource that runs out first.
+
+    Of several that do, a GPU is named before CPU, memory and disk, which are shared out by it.
+    """
+    count, _, name = min(
+        (max(0, has[name]) // amount, "/" not in name, name)
+        for name, amount in asked.items()
+        if amount > 0
+    )
+    return count, name
 
 
 def lacking(asked: Amounts, has: Amounts) -> tuple[str, ...]:

@@ -88,6 +88,9 @@ def _words(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tup
         return "does not have the form that is wanted", f"write it like {field.examples[0]}"
     message, remedy = _WORDS.get(kind, ("cannot be used", "correct it"))
     context = problem.get("ctx", {})
+    if kind == "string_too_short" and context.get("min_length", 1) > 1:
+        least = context["min_length"]
+        return f"has fewer than {least} characters", f"write {least} or more"
     return message.format_map(context), remedy.format_map(context)
 
 

@@ -27,7 +27,9 @@ def test_jobs_beyond_the_pools_maximum_are_counted(most: int, queue: int | None)
     assert len(findings) == (queue is not None)
     if findings:
         assert (findings[0].severity, findings[0].path) == ("warning", LANE)
-        assert findings[0].message.endswith(f"room for 2 at their maximum: {queue} would queue")
+        assert findings[0].message.endswith(
+            f"room for 2 at their maximum: {queue} would queue (nvidia.com/gpu fills p)"
+        )
 
 
 def test_every_pool_of_a_lane_and_every_slice_adds_room() -> None:

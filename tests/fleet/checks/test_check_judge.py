@@ -44,6 +44,7 @@ def test_an_error_can_be_silenced_too() -> None:
 def test_silence_needs_a_reason(reason: str | None) -> None:
     findings = refused({**stack_of(SPOT, LANES), "silence": {"spot-fallback": reason}})
     assert {finding.path for finding in findings} == {"silence.spot-fallback"}
+    assert ("fewer than 10 characters" in findings[0].message) is (reason is not None)
 
 
 def test_a_rule_that_no_check_has_is_told_with_the_one_that_is_meant() -> None:
