@@ -1,6 +1,7 @@
 """The report of a stack file on the terminal, as Markdown or as JSON: needs no engine, no account.
 
-Ends with 1 where the stack file is refused, every finding on stderr, and with 2 for a wrong option.
+Ends with 1 where the stack file is refused, every finding on stderr (and, as JSON, where the report
+would be), and with 2 for a wrong option.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from fleet.findings import StackFileError
 from fleet.load import load
 from fleet.report.base import NoSuchBase, base_report
-from fleet.report.data import data
+from fleet.report.data import data, finding_data
 from fleet.report.difference import compare
 from fleet.report.difference_page import difference_markdown
 from fleet.report.markdown import markdown
@@ -37,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = _report(text, str(file), options.stack)
     except (StackFileError, NotAStackFile) as error:
         print(error, file=sys.stderr)
+        if options.format == "json" and isinstance(error, StackFileError):
+            refused = {"refused": True, "findings": [finding_data(one) for one in error.findings]}
+            _put(options.output, f"{json.dumps(refused, indent=2, ensure_ascii=False)}\n")
         return 1
     difference = None
     if options.base:
@@ -98,10 +102,14 @@ def _write(
         text = markdown(report)
         if difference is not None:
             text = f"{text}\n{difference_markdown(difference)}"
-    if options.output is None:
+    _put(options.output, text)
+
+
+def _put(output: str | None, text: str) -> None:
+    if output is None:
         sys.stdout.write(text)
     else:
-        Path(options.output).write_text(text, encoding="utf-8")
+        Path(output).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

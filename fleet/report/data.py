@@ -52,8 +52,8 @@ def data(fleet: Fleet, *, stack: str | None = None) -> dict[str, Any]:
             cast("shape.Quota", {key: _plain(value) for key, value in asdict(one).items()})
             for one in quotas(fleet.plan)
         ],
-        "findings": [_finding(one) for one in fleet.findings],
-        "silenced": [{**_finding(one.finding), "reason": one.reason} for one in fleet.silenced],
+        "findings": [finding_data(one) for one in fleet.findings],
+        "silenced": [{**finding_data(one.finding), "reason": one.reason} for one in fleet.silenced],
     }
     return cast("dict[str, Any]", report)
 
@@ -104,7 +104,8 @@ def _gpu_memory_gb(pool: Pool) -> int | None:
     return pool.nodes[0].gpu_memory_mib // 1024 if pool.gpu is not None else None
 
 
-def _finding(finding: Finding) -> shape.Finding:
+def finding_data(finding: Finding) -> shape.Finding:
+    """One finding as it stands in the report."""
     return {
         "rule": finding.rule,
         "severity": finding.severity,

@@ -233,3 +233,17 @@ def test_a_report_imports_no_engine_and_rich_for_a_terminal_only(
     packages = {*ran.stderr.partition("loaded:")[2].split()}
     assert "fleet" in packages, "the test would say nothing"
     assert packages & {"pulumi", "grpc", "google", "rich", "pulumi_aws", "pulumi_oci"} == more
+
+
+def test_a_refused_file_has_its_findings_as_data_too(
+    capsys: pytest.CaptureFixture[str], file: Path
+) -> None:
+    file.write_text(file.read_text().replace("gpus: 1", "gpus: 99"))
+    assert main(["--config", str(file), "--format", "json"]) == 1
+    out, said = capsys.readouterr()
+    refused = json.loads(out)
+    assert refused["refused"] is True
+    assert {one["rule"] for one in refused["findings"]} == {"fits"}
+    assert all(one["path"] in said and one["remedy"] in said for one in refused["findings"])
+    assert main(["--config", str(file), "--format", "markdown"]) == 1
+    assert capsys.readouterr().out == ""
