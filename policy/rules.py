@@ -42,7 +42,7 @@ _PRIVILEGED: Final = re.compile(r"privileged\\*\"?\s*[:=]\s*true")
 _TOKENS: Final = re.compile(
     # gha_ begins names of ARC's metrics, and no token.
     rf"(?<![0-9A-Za-z_])(?!gha_)(?:{TOKEN.pattern})[\w.-]{{16,}}"
-    r"|\bA(?:KI|SI)A[0-9A-Z]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|\bA(?:KI|SI)A[0-9A-Z]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
 )
 
 

@@ -21,7 +21,7 @@ from tools.hostile import MEMBER_LIMIT, HostileError, marker, rendered
 def main(
     arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ
 ) -> int:
-    """Write the notes; 1 where the API refuses or a diff is not one."""
+    """Write the notes; 1 where the API refuses, or a diff is none and so has no note."""
     parser = argparse.ArgumentParser(prog="python -m tools.gitlab_note", description=__doc__)
     parser.add_argument("--diffs", type=Path, required=True, help="folder of <stack>/diff.json")
     parser.add_argument("stacks", nargs="+", help="stacks of the matrix in .gitlab-ci.yml")
@@ -38,14 +38,20 @@ def main(
     own = Forge(environment["CI_API_V4_URL"], {"Authorization": f"Bearer {token}"})
     try:
         author = int(own.get("/user")["id"])
+        refused = False
         for stack in options.stacks:
-            file = options.diffs / stack / "diff.json"
-            text = body(file, stack, environment["CI_PIPELINE_URL"])
-            print(f"{stack}: {post(forge, author, stack, text)}")
-    except (ForgeError, HostileError) as error:
+            try:
+                file = options.diffs / stack / "diff.json"
+                text = body(file, stack, environment["CI_PIPELINE_URL"])
+            except HostileError as error:
+                print(f"refused: {stack}: {error}", file=sys.stderr)
+                refused = True
+            else:
+                print(f"{stack}: {post(forge, author, stack, text)}")
+    except ForgeError as error:
         print(f"refused: {error}", file=sys.stderr)
         return 1
-    return 0
+    return int(refused)
 
 
 def body(file: Path, stack: str, run: str) -> str:

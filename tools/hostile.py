@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,17 @@ RENDER_S: Final = 60.0
 BODY_LIMIT: Final = 65_536
 """Characters of a comment that GitHub takes."""
 
+_UNREADABLE: Final = (
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What `zipfile` raises for bytes of any kind."""
+
 
 class HostileError(Exception):
     """The artifact is not what `make diff` writes."""
@@ -38,10 +50,13 @@ def unpacked(archive: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             if opened.namelist() != [MEMBER]:
                 raise HostileError(f"the archive holds something other than {MEMBER}")
+            # Of bzip2 and LZMA the module unpacks all at once: 3 kB may be 4 GB.
+            if opened.infolist()[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise HostileError(f"{MEMBER} is neither stored nor deflated")
             # The size in the archive's directory is the stranger's word; what is read is counted.
             with opened.open(MEMBER) as member:
                 data = member.read(MEMBER_LIMIT + 1)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+    except _UNREADABLE as error:
         raise HostileError(f"the archive cannot be read: {type(error).__name__}") from None
     if len(data) > MEMBER_LIMIT:
         raise HostileError(f"{MEMBER} is larger than {MEMBER_LIMIT} bytes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -248,6 +248,7 @@ class Bootstrap(Model):
                 f"keep {_MOST_CLUSTERS}, for which the preview role has room, and bootstrap the "
                 "rest under another name",
             )
+        yield from self._own_role_rules(places)
         for place, cluster in places:
             for other_place, other in places:
                 if place != other_place and f"{other}-".startswith(f"{cluster}-"):
@@ -258,6 +259,21 @@ class Bootstrap(Model):
                         "rename one of the two",
                         (other_place,),
                     )
+
+    def _own_role_rules(self, places: Sequence[tuple[str, str]]) -> Iterator[Rule]:
+        """A cluster's roles are known by the beginning of their name, as these here are."""
+        kinds = ("preview", *(f"deploy-{environment}" for environment in self.environments))
+        own = [f"{self.name}-{kind}-" for kind in kinds]
+        for place, cluster in places:
+            role = next((one for one in own if one.startswith(f"{cluster}-")), None)
+            if role is not None:
+                yield Rule(
+                    place,
+                    f"holds {cluster}, with which the role {role.removesuffix('-')} made here "
+                    "begins too: who deploys the cluster could let others become that role",
+                    "rename the cluster, or give the bootstrap another name",
+                    ("name",),
+                )
 
     def _environment_rules(self, path: str, environment: Environment) -> Iterator[Rule]:
         clouds: tuple[tuple[Literal["clusters", "compartment_id"], str], ...] = (

@@ -34,7 +34,7 @@ _TOKENS: Final = re.compile(
     r"\bgl(?:pat|rt|rtr|dt|oas|cbt|ptt|ft|imt|agent|soat|ffct|wt)-[\w-]{6,}"
     r"|\bgh[oprsu]_[A-Za-z0-9]{10,}|\bgithub_pat_\w{10,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
     r"|\bxox[abeoprs]-[\w-]{10,}|\bhf_[A-Za-z0-9]{30,}|\bnvapi-[\w-]{16,}"
     r"|\bdckr_pat_[\w-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-AgE[\w-]{16,}|\bAIza[\w-]{30,}"
     r"|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\."
@@ -45,8 +45,10 @@ Face, NGC, Docker Hub, npm, PyPI, Google, JWT. The issuers' prefixes, from memor
 _SECRET_NAME: Final = re.compile(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|APIKEY|KEY)$", re.IGNORECASE
 )
-_PUBLIC_NAME: Final = re.compile(r"PUBLIC|CACHE|SORT|PRIMARY|FOREIGN|PARTITION", re.IGNORECASE)
-"""Keys that are none of a lock."""
+_PUBLIC_NAME: Final = re.compile(
+    r"PUBLIC|CACHE|SORT|PRIMARY|FOREIGN|PARTITION|(?:^|_)(?:GPG|PGP)_KEY$", re.IGNORECASE
+)
+"""Keys that are none of a lock; GPG_KEY is a fingerprint in many Dockerfiles."""
 
 _RANDOM: Final = re.compile(r"[A-Za-z0-9+/=_.~!@#%^&*-]{16,}")
 _RANDOM_BITS = 3.0

@@ -103,8 +103,9 @@ def harmless(value: Any, depth: int = 0) -> Any:
 
 def _inert(text: str) -> str:
     text = text.translate(_ALIKE).replace("://", f":{_SLASH}{_SLASH}")
-    # Addresses and numbered issues are linked without any markup.
-    return re.sub(r"(?i)\bwww\.|\bgh-(?=\d)", lambda found: f"{found[0][:-1]}\u2011", text)
+    # Addresses and numbered issues are linked without any markup, after an underscore too.
+    linked = r"(?i)(?<![^\W_])(?:www\.|gh-(?=\d))"
+    return re.sub(linked, lambda found: f"{found[0][:-1]}\u2011", text)
 
 
 def _longest_run(text: str) -> int:

@@ -245,6 +245,7 @@ def test_the_disks_of_an_instance_and_a_volume_are_judged_too() -> None:
         "glrt-t1_abcdefghijklmnopqrst",
         "AKIAIOSFODNN7EXAMPLE",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIE",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOY",
     ],
 )
 def test_a_token_in_plain_text_is_told_by_its_path_only(token: str) -> None:

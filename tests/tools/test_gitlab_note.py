@@ -35,7 +35,7 @@ def diffs(tmp_path: Path) -> Path:
     return folder
 
 
-def note(forge: FakeForge, diffs: Path, token: str = TOKEN) -> int:
+def note(forge: FakeForge, diffs: Path, *stacks: str, token: str = TOKEN) -> int:
     environment = {
         "CI_API_V4_URL": forge.url,
         "CI_PIPELINE_URL": "https://gitlab.com/example-org/gpu-runners/-/pipelines/7",
@@ -43,7 +43,7 @@ def note(forge: FakeForge, diffs: Path, token: str = TOKEN) -> int:
         "CI_MERGE_REQUEST_IID": "3",
         "GITLAB_NOTE_TOKEN": token,
     }
-    return gitlab_note.main(["--diffs", str(diffs), "prod"], environment)
+    return gitlab_note.main(["--diffs", str(diffs), *(stacks or ("prod",))], environment)
 
 
 def test_the_first_diff_is_written_as_a_note(gitlab: FakeForge, diffs: Path) -> None:
@@ -88,6 +88,15 @@ def test_a_missing_diff_fails_the_job(
 ) -> None:
     assert note(gitlab, tmp_path) == 1
     assert "diff.json is missing" in capsys.readouterr().err
+
+
+def test_a_stack_without_a_diff_hides_no_other_stacks_note(
+    gitlab: FakeForge, diffs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert note(gitlab, diffs, "broken", "prod") == 1
+    assert "refused: broken: " in capsys.readouterr().err
+    (written,) = gitlab.writes()
+    assert written.body["body"].startswith(marker("prod"))
 
 
 def test_a_refusal_of_the_api_fails_the_job_and_tells_no_token(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -14,9 +15,9 @@ MARKER = marker("prod")
 RUN = "https://github.com/example-org/gpu-runners/actions/runs/7"
 
 
-def archive(**members: bytes) -> bytes:
+def archive(method: int = zipfile.ZIP_DEFLATED, /, **members: bytes) -> bytes:
     written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as opened:
+    with zipfile.ZipFile(written, "w", method) as opened:
         for name, data in members.items():
             opened.writestr(name, data)
     return written.getvalue()
@@ -49,6 +50,23 @@ def test_a_file_that_grows_when_unpacked_is_refused(monkeypatch: pytest.MonkeyPa
     assert len(packed) < hostile.ARCHIVE_LIMIT, "the archive alone does not show it"
     with pytest.raises(HostileError, match="larger than"):
         unpacked(packed)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_would_be_unpacked_all_at_once_is_refused(method: int) -> None:
+    with pytest.raises(HostileError, match="neither stored nor deflated"):
+        unpacked(archive(method, **{"diff.json": bytes(hostile.MEMBER_LIMIT + 1)}))
+
+
+def test_a_damaged_archive_is_refused_and_ends_nothing_else() -> None:
+    data = archive(**{"diff.json": b'{"stack": "prod"}' * 20})
+    for place in range(len(data)):
+        for byte in (0, 0xAB, 0xFF):
+            damaged = bytearray(data)
+            damaged[place] = byte
+            # Some bytes mean nothing; whatever else is raised would hide the next stack's diff.
+            with contextlib.suppress(HostileError):
+                unpacked(bytes(damaged))
 
 
 @pytest.mark.parametrize("data", [b"", b"no archive", archive(**{"diff.json": b"{}"})[:-30]])

@@ -111,6 +111,13 @@ def test_no_environment_reaches_into_anothers_names(other: str) -> None:
     assert plan({"environments.prod.clusters": ["ci-staging2"]}).aws is not None
 
 
+@pytest.mark.parametrize("cluster", ["gpu", "gpu-runners", "gpu-runners-deploy"])
+def test_no_cluster_is_called_like_the_roles_that_deploy_it(cluster: str) -> None:
+    found = problems({f"{STAGING}.clusters": [cluster]})
+    assert "could let others become that role" in found[f"{STAGING}.clusters"]
+    assert plan({f"{STAGING}.clusters": ["gpu-runners2"]}).aws is not None
+
+
 def test_there_is_room_for_twenty_clusters() -> None:
     def environments(count: int) -> dict[str, Any]:
         return {

@@ -99,6 +99,7 @@ _BODY = "abcDEF0123456789ghiJ"
         f"github_pat_{_BODY}",
         "AKIAIOSFODNN7EXAMPLE",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOY",
         f"https://oauth2:glpat-{_BODY}@gitlab.com/group/project.git",
         f"hf_{_BODY}{_BODY}",
         f"eyJhbGciOiJIUzI1NiJ9.eyJ{_BODY}.sig",
@@ -122,6 +123,7 @@ def test_a_token_in_the_environment_is_an_error_that_does_not_repeat_it(value: s
         ("WANDB_API_KEY", "0123456789abcdef0123456789abcdef01234567"),
         ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
         ("secret", "q7Hs9Zx1Vb5Nm3Kd2Lp8"),
+        ("GPG_PASSWORD", "q7Hs9Zx1Vb5Nm3Kd2Lp8"),
     ],
 )
 def test_a_random_value_of_a_variable_that_is_called_a_secret_is_an_error(
@@ -143,6 +145,7 @@ def test_a_random_value_of_a_variable_that_is_called_a_secret_is_an_error(
         ("SSH_KEY", "/run/secrets/deploy-2026/Key1"),
         ("CACHE_KEY", "3f2a9b8c7d6e5f4a3b2c1d0e9f8a7b6c"),
         ("PUBLIC_KEY", "x9Kq2mPz7Lw4Tn8RvB3c"),
+        ("GPG_KEY", "A035C8C19219BA821ECEA86B64E628F8D684696D"),
         ("OBJECT_KEY", "artifacts/pytorch-2.5.1-cuda12.9/linux-x64"),
         ("VAULT_SECRET", "ci/gpu-runners/registry-credentials"),
         ("TOKEN_FILE", "x9Kq2mPz7Lw4Tn8RvB3c"),

@@ -49,6 +49,7 @@ HOSTILE = [
     "\u202egnp.live\u202c \u200bzero \x1b[31m red \x00",
     "$`x`$ &lt;script&gt; **bold** _it_ ~~no~~",
     "/close\n/merge\n%1 !2 ~bug ^alert",
+    "_www.evil.example _GH-1 WWW.evil.example",
     "```mermaid\nclick a href 'https://evil.example'\n```",
 ]
 
