@@ -42,12 +42,14 @@ endif
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# Nothing of this on standard output, which may be a report's.
 $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/requirements-uv.txt
-	# uv installs four times faster; pip is the way for sites whose mirror only pip knows.
-	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.txt \
-	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@echo "making .venv from requirements-dev.txt" >&2
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/requirements-uv.txt >&2
+	@# uv installs four times faster; pip is the way for sites whose mirror only pip knows.
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.txt >&2 \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt >&2
 	@touch $@
 
 environment: $(ENVIRONMENT) ## make .venv from the lock

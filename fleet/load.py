@@ -52,7 +52,7 @@ def load(
     if parsed.stack is None:
         raise StackFileError(source, parsed.findings)
     stack = parsed.stack
-    view = View(stack=stack, plan=build(stack), today=today or datetime.now(UTC).date())
+    view = View(stack=stack, plan=build(stack), today=today or _today())
     said, silenced = _heard(stack, judge(view))
     found = (
         *unknown_pools(stack, _declared_pools(data)),
@@ -66,6 +66,10 @@ def load(
     return Fleet(
         stack=stack, plan=view.plan, findings=findings, silenced=silenced, today=view.today
     )
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def _heard(

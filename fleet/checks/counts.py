@@ -50,7 +50,7 @@ def shared_pools(view: View) -> Iterator[Problem]:
             )
             if len(lanes) > 1 and 0 < there < asked:
                 yield Problem(
-                    path=f"clusters.{cluster.name}",
+                    path=next(pools[name].path for name in names if name in pools),
                     message=(
                         f"lanes {', '.join(lane.plan.name for lane in lanes)} together ask for up "
                         f"to {asked} {words.GPU_RESOURCE} of {', '.join(names)}, which have "

@@ -75,7 +75,7 @@ def _lands_elsewhere(scope: Scope, runner: Runner, others: Runners) -> Problem:
             f"lands on {_names(scope, runner, others)} too"
         ),
         remedy=(
-            f"give {runner.name} a word of its own, like {_own_word(runner)}, or take one of "
+            f"give {runner.name} a word that the other lacks{_own_word(runner)}, or take one of "
             "these from the other"
         ),
         reads=_reads(scope, runner, others),
@@ -278,9 +278,9 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _own_word(runner: Runner) -> str:
-    """A word that its hardware suggests, or its name."""
+    """A word that its hardware suggests, where it has not got it yet."""
     for model in sorted(runner.models):
         word = model.lower().replace(" ", "-")
         if word not in runner.words:
-            return word
-    return runner.name
+            return f", like {word}"
+    return ""

@@ -249,14 +249,30 @@ def _moved(pools: Mapping[str, str], lanes: Mapping[str, str]) -> dict[str, str]
 
 
 def _findings(old: Data, new: Data, moved: Mapping[str, str]) -> dict[str, list[Data]]:
-    """A finding is the same while rule, severity and place are, whatever its numbers."""
+    """A finding is the same while rule, severity and place are, whatever its numbers.
+
+    Those that say the very same are taken first: several may lie in one place.
+    """
     before, after = rows(old, "findings"), rows(new, "findings")
+    said = Counter(_said(one, moved) for one in before) & Counter(_said(one, {}) for one in after)
+    before, after = _without(before, said, moved), _without(after, said, {})
     known = Counter(_identity(one, moved) for one in before)
     found = Counter(_identity(one, {}) for one in after)
     return {
         "new": [dict(one) for one in after if not _taken(known, _identity(one, {}))],
         "gone": [dict(one) for one in before if not _taken(found, _identity(one, moved))],
     }
+
+
+def _said(finding: Data, moved: Mapping[str, str]) -> tuple[str, ...]:
+    return (*_identity(finding, moved), text(finding, "message"))
+
+
+def _without(
+    findings: list[Data], said: Counter[tuple[str, ...]], moved: Mapping[str, str]
+) -> list[Data]:
+    left = said.copy()
+    return [one for one in findings if not _taken(left, _said(one, moved))]
 
 
 def _taken(stock: Counter[tuple[str, ...]], identity: tuple[str, ...]) -> bool:

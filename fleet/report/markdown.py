@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from fleet.catalog.ec2 import PRICE_REGION
 from fleet.report.phrases import (
     code,
     dollars,
@@ -49,7 +50,6 @@ def markdown(report: Data) -> str:
 def headline(report: Data) -> Iterator[str]:
     """Money, GPUs, clusters, lanes and findings in one small table."""
     totals = part(report, "totals")
-    money = part(totals, "usd_per_month")
     gpus = [f"{n} x {plain(m)}" for m, n in part(totals, "gpus").items() if n]
     clusters = [
         f"{code(name)} ({plain(kind_of(body))})" for name, body in parts(report, "clusters")
@@ -61,11 +61,7 @@ def headline(report: Data) -> Iterator[str]:
     yield from table(
         ("", ""),
         (
-            (
-                "Cost a month",
-                f"**{dollars(usd(money, 'floor'))}** idle, "
-                f"**{dollars(usd(money, 'ceiling'))}** full{_price_dates(totals)}",
-            ),
+            ("Cost a month", _cost(totals)),
             ("GPUs when full", ", ".join(gpus) or "none"),
             ("Clusters", "<br>".join(clusters)),
             ("Lanes", f"{len(every)}" + (f", {paused} paused" if paused else "")),
@@ -74,9 +70,17 @@ def headline(report: Data) -> Iterator[str]:
     )
 
 
-def _price_dates(totals: Data) -> str:
-    dates = words(totals, "price_dates")
-    return f", at prices on demand of {span(dates[0], dates[-1])}" if dates else ""
+def _cost(totals: Data) -> str:
+    """Of the nodes, which is what a change of pools and lanes moves."""
+    money, dates = part(totals, "usd_per_month"), words(totals, "price_dates")
+    if not usd(money, "ceiling"):
+        return "no node here is priced"
+    when = f" of {span(dates[0], dates[-1])}" if dates else ""
+    return (
+        f"**{dollars(usd(money, 'floor'))}** idle, **{dollars(usd(money, 'ceiling'))}** full: "
+        f"nodes only, at prices on demand{when}, AWS as in {PRICE_REGION}; control planes, NAT and "
+        "disks are extra"
+    )
 
 
 def _counts(report: Data) -> str:

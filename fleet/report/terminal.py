@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fleet.catalog.ec2 import PRICE_REGION
 from fleet.report.difference import is_empty
 from fleet.report.phrases import (
     dollars,
@@ -44,10 +45,13 @@ def _headline(report: Data) -> Iterator[Text]:
     money = part(report, "totals", "usd_per_month")
     gpus = [f"{n} x {model}" for model, n in part(report, "totals", "gpus").items() if n]
     yield Text(f"Fleet {text(report, 'stack')}, {text(report, 'date')}", style="bold")
-    yield Text(
-        f"{dollars(usd(money, 'floor'))} a month idle, {dollars(usd(money, 'ceiling'))} full, on "
-        f"demand; {', '.join(gpus) or 'no GPU'}"
-    )
+    cost = "no node here is priced"
+    if usd(money, "ceiling"):
+        cost = (
+            f"{dollars(usd(money, 'floor'))} a month idle, {dollars(usd(money, 'ceiling'))} full "
+            f"(nodes only, on demand, AWS as in {PRICE_REGION})"
+        )
+    yield Text(f"{cost}; {', '.join(gpus) or 'no GPU'}")
     for name, body in parts(report, "clusters"):
         until = text(body, "support_end") or text(body, "support_rule")
         yield Text(f"{name}: {kind_of(body)}" + (f", supported until {until}" if until else ""))

@@ -66,7 +66,7 @@ def test_managers_of_gitlab_multiply_jobs() -> None:
 def test_lanes_that_share_pools_are_added_up() -> None:
     lanes = {**lane(max_runners=2), "other": {"pools": ["p"], "gpus": 1, "max_runners": 1}}
     (finding,) = found("shared-pools", stack_of(pool("g4dn.xlarge"), lanes))
-    assert (finding.severity, finding.path) == ("note", "clusters.ci")
+    assert (finding.severity, finding.path) == ("note", "clusters.ci.eks.pools.p")
     assert "lanes gpu, other together ask for up to 3" in finding.message
     assert "jobs for 1 would queue" in finding.message
     lanes["gpu"]["max_runners"] = 1

@@ -75,7 +75,7 @@ def test_a_gpu_job_that_may_land_on_another_model_is_an_error() -> None:
         "do not tell its jobs (T4) apart: one that says gpu lands on big (A100-40GB) too"
     )
     assert finding.remedy == (
-        "give t4 a word of its own, like t4, or take one of these from the other"
+        "give t4 a word that the other lacks, like t4, or take one of these from the other"
     )
     assert f"{GITLAB}.big.tags" in finding.places, "a big lane that is wrong explains it as well"
 

@@ -254,6 +254,13 @@ def test_a_finding_whose_numbers_change_is_the_same_and_one_more_of_it_is_new() 
     assert found["gone"] == []
 
 
+def test_of_several_findings_in_one_place_the_one_that_is_new_is_named() -> None:
+    one = {"rule": "r", "severity": "note", "path": "a", "message": "known", "remedy": "mend"}
+    base, head = prod(), prod()
+    base["findings"], head["findings"] = [one], [{**one, "message": "first"}, one]
+    assert [new["message"] for new in compare(base, head)["findings"]["new"]] == ["first"]
+
+
 def test_a_finding_goes_along_with_the_lane_that_gets_another_name() -> None:
     old, new = "clusters.ci-usw2.github.lanes.gpu-a100", "clusters.ci-usw2.github.lanes.big"
     one = {"rule": "r", "severity": "warning", "path": f"{old}.labels", "message": "", "remedy": ""}

@@ -82,8 +82,8 @@ def test_the_headline_adds_up_what_the_pools_cost() -> None:
     floor, ceiling = (totals["usd_per_month"][end] for end in ("floor", "ceiling"))
     first, last = totals["price_dates"]
     assert (
-        f"| Cost a month | **{floor:,.0f} USD** idle, **{ceiling:,.0f} USD** full, "
-        f"at prices on demand of {first} to {last} |"
+        f"| Cost a month | **{floor:,.0f} USD** idle, **{ceiling:,.0f} USD** full: "
+        f"nodes only, at prices on demand of {first} to {last}, AWS as in us-east-1;"
     ) in page()
 
 
@@ -278,3 +278,8 @@ def test_a_pipe_ends_no_cell(cells: list[str]) -> None:
 )
 def test_amounts_are_said_as_people_say_them(said: str, wanted: str) -> None:
     assert said == wanted
+
+
+def test_nodes_of_somebody_else_are_not_called_free() -> None:
+    site = data(loaded({"clusters": {"honey": every_key()["clusters"]["honey"]}}))
+    assert "| Cost a month | no node here is priced |" in markdown(site)
