@@ -264,7 +264,7 @@ def test_cost_picture_and_difference_of_the_fleet_are_not_folded() -> None:
         replaced(report=report("gpu-t4"), difference=compare(report("gpu-a10"), report("gpu-t4")))
     )
     seen = text.partition("<details>")[0]
-    assert "| Cost a month | **1 USD** idle, **2 USD** full |" in seen
+    assert "| Cost a month | **1 USD** idle, **2 USD** full" in seen
     assert "| gpu-t4 GPUs, full | 0 | 4 | **+4** |" in seen
     assert "```mermaid\nflowchart LR\n" in text
     assert "<summary>" not in text[text.index("```mermaid") :]
