@@ -20,7 +20,7 @@ AWS_REGIONS: Final = frozenset(
 )
 """Regions of the commercial partition."""
 
-_OCI: Final = """
+_OCI: Final[str] = """
 yny ap-chuncheon-1   hyd ap-hyderabad-1   mel ap-melbourne-1     bom ap-mumbai-1
 kix ap-osaka-1       icn ap-seoul-1       syd ap-sydney-1        nrt ap-tokyo-1
 yul ca-montreal-1    yyz ca-toronto-1     ams eu-amsterdam-1     fra eu-frankfurt-1
@@ -37,7 +37,7 @@ ebl us-thames-1      avf eu-crissier-1    ahu me-abudhabi-3      rba me-alain-1
 rkt me-abudhabi-2    shj me-abudhabi-4    dtz ap-seoul-2         dln ap-suwon-1
 bno ap-chuncheon-2
 """
-_FIELDS: Final[list[str]] = _OCI.split()
+_FIELDS: Final = _OCI.split()
 
 OCI_REGION_OF_KEY: Final[dict[str, str]] = dict(zip(_FIELDS[::2], _FIELDS[1::2], strict=True))
 """Region by its key: iad is us-ashburn-1. An OCID holds the key of an older region, or the name."""

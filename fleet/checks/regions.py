@@ -40,31 +40,42 @@ def other_regions(view: View) -> Iterator[Problem]:
         oke, path = cluster.oke, f"clusters.{name}.oke"
         if oke is None:
             continue
-        for place, what, region in _regional(oke):
-            if region is not None and region != oke.region:
+        regions = {place: region for place, region in _regional(oke) if region is not None}
+        if len(regions) > 1 and len(elsewhere := set(regions.values()) - {oke.region}) == 1:
+            (region,) = elsewhere
+            if oke.region not in regions.values():
+                yield Problem(
+                    path=f"{path}.region",
+                    message=f"is {oke.region}, but all that the cluster names lies in {region}",
+                    remedy=f"write region: {region}, or name what lies in {oke.region}",
+                    reads=tuple(f"{path}.{place}" for place in ("region", *regions)),
+                )
+                continue
+        for place, region in regions.items():
+            if region != oke.region:
                 yield Problem(
                     path=f"{path}.{place}",
-                    message=f"{what} {region}, but the cluster is in {oke.region}",
+                    message=f"is of region {region}, but the cluster is in {oke.region}",
                     remedy=f"use one of {oke.region}, or correct the cluster's region",
                     reads=(f"{path}.{place}", f"{path}.region"),
                 )
 
 
-def _regional(oke: Oke) -> Iterator[tuple[str, str, str | None]]:
-    """Key, what a message says of it, and the region, of everything that lies in one."""
+def _regional(oke: Oke) -> Iterator[tuple[str, str | None]]:
+    """Path and region of everything that lies in one."""
     for key, value in oke.network:
         if key.endswith("_id") and value is not None:
-            yield f"network.{key}", "is of region", region_of_ocid(value)
+            yield f"network.{key}", region_of_ocid(value)
         if key.endswith("_ids"):
-            for one in value or ():
-                yield f"network.{key}", "holds one of region", region_of_ocid(one)
-    for domain in oke.availability_domains:
-        yield "availability_domains", f"names {domain}, of region", region_of_domain(domain)
+            for index, one in enumerate(value or ()):
+                yield f"network.{key}[{index}]", region_of_ocid(one)
+    for index, domain in enumerate(oke.availability_domains):
+        yield f"availability_domains[{index}]", region_of_domain(domain)
     for name, pool in oke.pools.items():
         for key in ("image_id", "capacity_reservation_id"):
             value = getattr(pool, key)
             if value is not None:
-                yield f"pools.{name}.{key}", "is of region", region_of_ocid(value)
+                yield f"pools.{name}.{key}", region_of_ocid(value)
 
 
 @check("eviction", "warning")

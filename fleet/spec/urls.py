@@ -59,7 +59,9 @@ def _github(url: str) -> str:
         owner = names[1] if len(names) > 1 else "owner"
         raise ValueError(f"is a page of GitHub, not an owner; write {root}/{owner}")
     else:
-        meant = "/".join((root, *names[:2])).removesuffix(".git")
+        # A repository can be called settings; a page under it is the owner's.
+        page = len(names) > 2 and names[1].lower() == "settings"
+        meant = "/".join((root, *names[: 1 if page else 2])).removesuffix(".git")
     if len(names) > 2 or parts.query or parts.fragment:
         raise ValueError(f"goes deeper than an owner or a repository; write {meant}")
     if names[-1].endswith(".git"):

@@ -212,9 +212,9 @@ def test_a_manager_is_named_after_its_lane_and_runs_on_the_system_pool() -> None
 
 
 def test_the_side_of_a_cluster_knows_server_and_api_token() -> None:
-    gitlab = gitlab_of({"clusters.ci.gitlab.url": "https://gitlab.example.com"})
-    assert (gitlab.url, gitlab.api_token) == ("https://gitlab.example.com", "gitlabApiToken")
+    gitlab = gitlab_of({"clusters.ci.gitlab.url": "https://git.example.org"})
+    assert (gitlab.url, gitlab.api_token) == ("https://git.example.org", "gitlabApiToken")
     assert (gitlab_of(name="existing").url, gitlab_of(name="existing").api_token) == (
-        "https://gitlab.example.com",
+        "https://gitlab.com",
         None,
     )
