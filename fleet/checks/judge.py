@@ -12,6 +12,7 @@ from fleet.checks import (
     cuda,
     existing,
     fits,
+    forges,
     gpu_access,
     images,
     labels,
@@ -24,6 +25,7 @@ from fleet.checks import (
     owners,
     places,
     preference,
+    regions,
     scaling,
     security,
     versions,
@@ -122,7 +124,23 @@ CHECKS: Final[tuple[Check, ...]] = (
     words.shared_tokens,
     oke.autoscaler_node,
     oke.pool_order,
+    regions.unknown_regions,
+    regions.other_regions,
+    regions.evictions,
+    forges.instance_runners,
+    forges.kept_at_gitlab,
+    forges.hosted_labels,
+    forges.model_words,
+    forges.plain_http,
 )
+
+_REFUSALS: Final = frozenset(
+    {"missing", "null", "rule", "secrets", "shape", "silence", "unknown-pool"}
+)
+"""Rules of findings without a check: the file cannot be used while they are told."""
+
+_ALIKE: Final = 0.8
+"""How alike a misspelt identifier is to the one that is meant, from 0 to 1."""
 
 IDENTIFIERS: Final = tuple(dict.fromkeys(check.identifier for check in CHECKS))
 
@@ -137,12 +155,23 @@ def unknown_silences(view: View) -> Iterator[Finding]:
     """Rules that the stack file silences and no check has."""
     for key in view.stack.silence:
         rule = key.partition("@")[0]
-        if rule not in IDENTIFIERS:
-            near = get_close_matches(rule, IDENTIFIERS, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            yield Finding(
-                rule="silence",
-                path=f"silence.{key}",
-                message="is the identifier of no check",
-                remedy=f"{hint}write the one that the finding shows, or remove it",
+        if rule in IDENTIFIERS:
+            continue
+        near = get_close_matches(rule, IDENTIFIERS, n=1, cutoff=_ALIKE)
+        if rule in _REFUSALS or not near:
+            remedy = (
+                "remove it: what a file is refused for cannot be silenced, only mended; the rules "
+                "that can are those of docs/troubleshooting.md"
             )
+        else:
+            remedy = f"did you mean {near[0]}? write the one that the finding shows, or remove it"
+        yield Finding(
+            rule="silence",
+            path=f"silence.{key}",
+            message=(
+                "is no check, but a refusal of the file"
+                if rule in _REFUSALS
+                else "is the identifier of no check"
+            ),
+            remedy=remedy,
+        )

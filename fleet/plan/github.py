@@ -24,7 +24,7 @@ from fleet.plan.access import JobAccess, job_access
 from fleet.plan.nodes import Pool
 from fleet.plan.placement import Placement, job_affinity, job_tolerations
 from fleet.plan.releases import Release, release
-from fleet.plan.secrets import GITHUB_APP_KEYS, ExternalSecret
+from fleet.plan.secrets import GITHUB_APP_KEYS, GITHUB_TOKEN_KEYS, ExternalSecret
 from fleet.plan.shares import NOTHING, Job, job, runtime_class
 from fleet.plan.words import Namespaces
 from fleet.spec.github import ContainerMode, GitHub, GitHubApp, GitHubLane
@@ -122,7 +122,11 @@ def arc_controller_plan(github: GitHub, system: Placement, charts: Charts) -> Ar
         external_secret=(
             None
             if github.existing_secret is None
-            else ExternalSecret(name=name, namespace=Namespaces.arc_runners, keys=GITHUB_APP_KEYS)
+            else ExternalSecret(
+                name=name,
+                namespace=Namespaces.arc_runners,
+                keys=GITHUB_TOKEN_KEYS if github.is_enterprise else GITHUB_APP_KEYS,
+            )
         ),
     )
 

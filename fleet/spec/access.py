@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.spec.base import Model, ObjectName, Rule
 
-Word = Annotated[str, Field(pattern=r"^[a-z0-9][a-zA-Z0-9./-]*$", max_length=253)]
+_WORD = r"^[a-z0-9][a-zA-Z0-9./-]*$"
+_GROUP = r"^[a-z0-9.-]*$"
+
+
+def _like(pattern: str, example: str) -> Callable[[str], str]:
+    def validate(value: str) -> str:
+        if "*" in value:
+            raise ValueError(f"is a wildcard; no wildcards: name them, like {example}")
+        if not re.search(pattern, value):
+            raise ValueError(f"does not have the form that is wanted; write it like {example}")
+        return value
+
+    return validate
+
+
+Word = Annotated[
+    str,
+    Field(max_length=253),
+    AfterValidator(_like(_WORD, "get or pods/log")),
+    WithJsonSchema({"type": "string", "pattern": _WORD, "maxLength": 253}),
+]
+ApiGroup = Annotated[
+    str,
+    AfterValidator(_like(_GROUP, "apps")),
+    WithJsonSchema({"type": "string", "pattern": _GROUP}),
+]
 
 RUNNER_NAMESPACES = ("arc-runners", "gitlab-runners")
 """They hold the runners' credentials."""
@@ -21,7 +47,7 @@ _ESCALATING = ("bind", "escalate", "impersonate")
 class AccessRule(Model):
     """One rule of a Kubernetes Role."""
 
-    api_groups: tuple[Annotated[str, Field(pattern=r"^[a-z0-9.-]*$")], ...] = Field(
+    api_groups: tuple[ApiGroup, ...] = Field(
         default=("",), description='API groups; "" is the core group'
     )
     resources: tuple[Word, ...] = Field(min_length=1, description="resources, like pods/log")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -114,6 +114,14 @@ def _cidr(value: str) -> str:
     return value
 
 
+def _source_range(value: str) -> str:
+    try:
+        alone = IPv4Address(value)
+    except ValueError:
+        return _cidr(value)
+    raise ValueError(f"is an address without a mask; write {alone}/32 for this one alone")
+
+
 def _kubernetes_minor(value: str) -> str:
     if value not in KUBERNETES_VERSIONS:
         raise ValueError(
@@ -164,6 +172,8 @@ CudaVersion = Annotated[str, Field(pattern=r"^\d{1,2}\.\d$")]
 
 VpcCidr = Annotated[str, AfterValidator(_private_cidr)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
+SourceRange = Annotated[str, AfterValidator(_source_range)]
+"""Addresses from which somebody comes."""
 
 _QUANTITY = {
     "type": ["string", "integer"],
@@ -195,6 +205,16 @@ class Secret(Model):
         AfterValidator(_secret_name),
         WithJsonSchema({"type": "string", "pattern": f"^{_CONFIG_KEY}$"}),
     ] = Field(description="key of a Pulumi secret: pulumi config set --secret gpu-runners:<key>")
+
+
+def _no_comma(value: str) -> str:
+    if "," in value:
+        raise ValueError("holds a comma; write each word as an entry of its own, like [a, b]")
+    return value
+
+
+WithoutComma = AfterValidator(_no_comma)
+"""For words of a lane: GitLab and GitHub take a comma for the end of one."""
 
 
 def exactly_one(model: Model, *fields: str) -> Iterator[Rule]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.spec.base import (
-    Cidr,
     KubernetesMinor,
     Model,
     Name,
     Rule,
+    SourceRange,
     VpcCidr,
     Zone,
     exactly_one,
@@ -20,9 +21,28 @@ from fleet.spec.base import (
 from fleet.spec.pools import EksPool
 
 SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
-Arn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$")]
+_ARN = r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$"
 
 _OTHER_PARTITIONS = ("cn-", "us-gov-", "us-iso", "eu-iso", "eusc-")
+
+
+def _principal(value: str) -> str:
+    if re.match(r"arn:aws[a-z-]*:sts:", value):
+        raise ValueError(
+            "is the ARN of a session; use the ARN of the IAM role, not of the session, like "
+            "arn:aws:iam::111122223333:role/platform"
+        )
+    if not re.search(_ARN, value):
+        raise ValueError(
+            "does not have the form that is wanted; write the ARN of an IAM role or user, like "
+            "arn:aws:iam::111122223333:role/platform"
+        )
+    return value
+
+
+Arn = Annotated[
+    str, AfterValidator(_principal), WithJsonSchema({"type": "string", "pattern": _ARN})
+]
 
 
 class EksNetwork(Model):
@@ -70,6 +90,13 @@ class EksNetwork(Model):
             )
         if len(set(self.zone_names)) != len(self.zone_names):
             yield Rule(where, "names a zone twice", "name each zone once")
+        subnets = tuple((self.subnet_ids or {}).values())
+        if len(set(subnets)) != len(subnets):
+            yield Rule(
+                "subnet_ids",
+                "names a subnet for two zones; a subnet lies in one",
+                "name the subnet of each zone",
+            )
 
     @property
     def zone_names(self) -> tuple[str, ...]:
@@ -80,7 +107,7 @@ class EksNetwork(Model):
 class EksApi(Model):
     """Who reaches the Kubernetes API server."""
 
-    allow: tuple[Cidr, ...] = Field(
+    allow: tuple[SourceRange, ...] = Field(
         default=(),
         description="public ranges that may reach the endpoint; none: private endpoint only",
     )

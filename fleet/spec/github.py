@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fleet.spec.base import LaneName, Model, ObjectName, Rule, Secret, exactly_one
+from fleet.spec.base import LaneName, Model, ObjectName, Rule, Secret, WithoutComma, exactly_one
 from fleet.spec.hardware import Device
 from fleet.spec.lanes import Lane
+from fleet.spec.urls import GitHubUrl, is_enterprise
 
 ContainerMode = Literal["none", "kubernetes-novolume", "kubernetes", "dind"]
 
@@ -22,7 +23,7 @@ class GitHubLane(Lane):
     group: str | None = Field(
         default=None, min_length=1, description="runner group; default: GitHub's default"
     )
-    labels: tuple[Annotated[str, Field(min_length=1, max_length=255)], ...] = Field(
+    labels: tuple[Annotated[str, Field(min_length=1, max_length=255), WithoutComma], ...] = Field(
         default=(), description="further labels for runs-on"
     )
     container_mode: ContainerMode = Field(
@@ -99,17 +100,40 @@ class GitHubApp(Model):
 class GitHub(Model):
     """GitHub's side of a cluster: one ARC controller, one scale set for each lane."""
 
-    url: str = Field(
-        pattern=r"^https://[^/\s]+/\S+$",
+    url: GitHubUrl = Field(
         description="repository, organisation or enterprise that owns the runners",
         examples=["https://github.com/example-org"],
     )
-    app: GitHubApp | None = Field(default=None, description="credentials to put into a Secret")
+    app: GitHubApp | None = Field(
+        default=None,
+        description="credentials to put into a Secret; not for the runners of an enterprise",
+    )
     existing_secret: ObjectName | None = Field(
-        default=None, description="Secret in namespace arc-runners with the App's keys"
+        default=None,
+        description=(
+            "Secret in namespace arc-runners: keys github_app_id, github_app_installation_id and "
+            "github_app_private_key; or github_token alone, a classic token, which an enterprise "
+            "needs"
+        ),
     )
     lanes: dict[LaneName, GitHubLane] = Field(min_length=1, description="scale sets by name")
 
     def rules(self) -> Iterator[Rule]:
-        """One source of the credentials."""
+        """One source of the credentials, and such as GitHub takes.
+
+        Source: docs.github.com, "Authenticating ARC to the GitHub API": no App for an enterprise.
+        """
         yield from exactly_one(self, "app", "existing_secret")
+        if self.app is not None and self.is_enterprise:
+            yield Rule(
+                "app",
+                "is set, but GitHub takes no App for the runners of an enterprise",
+                "remove it for existing_secret: a Secret in namespace arc-runners with the key "
+                "github_token, a classic token of scope manage_runners:enterprise",
+                ("url",),
+            )
+
+    @property
+    def is_enterprise(self) -> bool:
+        """Whether an enterprise owns the runners."""
+        return is_enterprise(self.url)

@@ -8,8 +8,19 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fleet.catalog.limits import GITLAB_RUNNER_MAX_TAGS
-from fleet.spec.base import Cpu, LaneName, Memory, Model, ObjectName, Rule, Secret, exactly_one
+from fleet.spec.base import (
+    Cpu,
+    LaneName,
+    Memory,
+    Model,
+    ObjectName,
+    Rule,
+    Secret,
+    WithoutComma,
+    exactly_one,
+)
 from fleet.spec.lanes import Lane
+from fleet.spec.urls import GitLabUrl
 
 GPU_TAGS = ("gpu", "nvidia", "cuda", "linux")
 """Tags of a GitLab GPU runner besides the model's."""
@@ -53,7 +64,7 @@ class GitLabLane(Lane):
     hpa: ManagerScaling | None = Field(
         default=None, description="several managers by their CPU; each runs `concurrent` jobs"
     )
-    tags: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+    tags: tuple[Annotated[str, Field(min_length=1), WithoutComma], ...] = Field(
         default=(), max_length=GITLAB_RUNNER_MAX_TAGS, description="tags; default: the lane's name"
     )
     default_tags: bool = Field(
@@ -139,9 +150,7 @@ class GitLabLane(Lane):
 class GitLab(Model):
     """GitLab's side of a cluster: one Helm release for each lane."""
 
-    url: str = Field(
-        default="https://gitlab.com", pattern=r"^https?://\S+$", description="the GitLab server"
-    )
+    url: GitLabUrl = Field(default="https://gitlab.com", description="the GitLab server")
     api_token: Secret | None = Field(
         default=None, description="token (scope create_runner) that creates the lanes' runners"
     )

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.catalog.oke import OKE_VERSIONS
-from fleet.spec.base import Cidr, Model, Name, Rule, VpcCidr, exactly_one
+from fleet.spec.base import Cidr, Model, Name, Rule, SourceRange, VpcCidr, exactly_one
 from fleet.spec.oke_pools import AvailabilityDomain, OkePool, ocid
 
 _MINORS = tuple(dict.fromkeys(version.minor for version in OKE_VERSIONS.values()))
@@ -101,7 +101,7 @@ class OkeNetwork(Model):
 class OkeApi(Model):
     """Who reaches the Kubernetes API server."""
 
-    allow: tuple[Cidr, ...] = Field(
+    allow: tuple[SourceRange, ...] = Field(
         default=(),
         description="public ranges that may reach the endpoint; none: private endpoint only",
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.catalog.limits import OCI_MAX_FREEFORM_TAGS, OCI_TAG_KEY
 from fleet.spec.base import Model, Name, Rule, exactly_one
@@ -33,7 +33,24 @@ TagValue = Annotated[str, Field(max_length=256)]
 """Lengths that AWS allows: https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html."""
 
 
-RuleName = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(@\S+)?$", max_length=300)]
+_RULE_NAME = r"^[a-z0-9]+(-[a-z0-9]+)*(@\S+)?$"
+
+
+def _rule_name(value: str) -> str:
+    if not re.search(_RULE_NAME, value):
+        raise ValueError(
+            "is no identifier of a check; what a file is refused for cannot be silenced, only "
+            "mended"
+        )
+    return value
+
+
+RuleName = Annotated[
+    str,
+    Field(max_length=300),
+    AfterValidator(_rule_name),
+    WithJsonSchema({"type": "string", "pattern": _RULE_NAME, "maxLength": 300}),
+]
 """Identifier of a check, as its findings name it; `@` and a path keep it to what lies there."""
 
 Reason = Annotated[str, Field(min_length=10, max_length=300)]

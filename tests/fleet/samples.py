@@ -96,7 +96,7 @@ clusters:
           container_mode: none
         big: {pools: [a100], gpus: 8, max_runners: 1}
     gitlab:
-      url: https://gitlab.com
+      url: https://gitlab.example.com
       api_token: {secret: gitlabApiToken}
       lanes:
         gl:

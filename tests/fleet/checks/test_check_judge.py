@@ -53,6 +53,28 @@ def test_a_rule_that_no_check_has_is_told_with_the_one_that_is_meant() -> None:
     assert finding.remedy.startswith("did you mean spot-fallback?")
 
 
+@pytest.mark.parametrize("rule", ["rule", "missing", "unknown-pool", "secrets", "null", "shape"])
+def test_a_refusal_of_the_file_cannot_be_silenced_and_no_other_rule_is_meant(rule: str) -> None:
+    (finding,) = refused({**stack_of(SPOT, LANES), "silence": {rule: REASON}})
+    assert finding.path == f"silence.{rule}"
+    assert finding.message == "is no check, but a refusal of the file"
+    assert "did you mean" not in finding.remedy
+    assert "cannot be silenced" in finding.remedy
+
+
+def test_a_word_that_is_like_no_rule_gets_no_guess() -> None:
+    (finding,) = refused({**stack_of(SPOT, LANES), "silence": {"value-error": REASON}})
+    assert finding.message == "is the identifier of no check"
+    assert "did you mean" not in finding.remedy
+    assert "cannot be silenced" in finding.remedy
+
+
+def test_an_identifier_that_no_check_can_have_is_told_in_words() -> None:
+    (finding,) = refused({**stack_of(SPOT, LANES), "silence": {"string_type": REASON}})
+    assert "cannot be silenced" in finding.remedy
+    assert "^[a-z" not in str(finding)
+
+
 def test_silence_that_is_needed_no_more_is_a_warning() -> None:
     fleet = loaded({**stack_of(SPOT, LANES), "silence": {"fits": REASON}})
     (finding,) = [one for one in fleet.warnings if one.rule == "silence"]

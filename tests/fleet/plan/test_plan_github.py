@@ -292,6 +292,13 @@ def test_credentials_are_the_apps_or_a_secret_that_is_there() -> None:
     assert theirs.lanes[0].release.values["githubConfigSecret"] == "app-keys"
 
 
+def test_a_secret_for_the_runners_of_an_enterprise_holds_a_token() -> None:
+    url = {"clusters.existing.github.url": "https://github.com/Enterprises/example"}
+    secret = github_of(url, name="existing").controller.external_secret
+    assert secret is not None
+    assert secret.keys == ("github_token",), "GitHub takes no App there"
+
+
 def test_a_lane_without_gpus_asks_for_none_and_tolerates_nothing() -> None:
     (lane,) = github_of(name="existing").lanes
     pod = runner_of(lane)

@@ -208,12 +208,12 @@ def test_a_manager_is_named_after_its_lane_and_runs_on_the_system_pool() -> None
     assert values["serviceAccount"]["name"] == "gitlab-gl"
     assert "nodeSelector" not in values
     assert required_labels(values["affinity"]) == [{"gpu-runners/role": ["system"]}]
-    assert (values["concurrent"], values["gitlabUrl"]) == (4, "https://gitlab.com")
+    assert (values["concurrent"], values["gitlabUrl"]) == (4, "https://gitlab.example.com")
 
 
 def test_the_side_of_a_cluster_knows_server_and_api_token() -> None:
-    gitlab = gitlab_of({"clusters.ci.gitlab.url": "https://gitlab.example.com"})
-    assert (gitlab.url, gitlab.api_token) == ("https://gitlab.example.com", "gitlabApiToken")
+    gitlab = gitlab_of({"clusters.ci.gitlab.url": "https://git.example.org"})
+    assert (gitlab.url, gitlab.api_token) == ("https://git.example.org", "gitlabApiToken")
     assert (gitlab_of(name="existing").url, gitlab_of(name="existing").api_token) == (
         "https://gitlab.com",
         None,

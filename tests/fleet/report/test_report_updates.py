@@ -140,7 +140,10 @@ def test_another_subnet_of_somebody_elses_network_replaces_the_groups_in_its_zon
 @pytest.mark.parametrize(
     ("change", "because"),
     [
-        ({f"{OCI}.oke.region": "us-phoenix-1"}, ["cluster.region"]),
+        (
+            {f"{OCI}.oke.region": "us-phoenix-1", "silence.other-region": "only the region moves"},
+            ["cluster.region"],
+        ),
         ({f"{OCI}.oke.network.cidr": "10.9.0.0/16"}, None),
         ({f"{OCI}.oke.compartment_id": "ocid1.compartment.oc1..other"}, ["cluster.compartment"]),
         ({f"{CI}.eks.network.cidr": "10.9.0.0/16"}, ["cluster.network.cidr"]),

@@ -97,8 +97,8 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     (
         {f"{ACCESS}.permissions.0.resources": ["*"]},
         f"{ACCESS}.permissions[0].resources[0]",
-        "the form",
-        "",
+        "is a wildcard",
+        "no wildcards: name them",
     ),
     (
         {f"{ACCESS}.permissions.0.verbs": ["escalate"]},

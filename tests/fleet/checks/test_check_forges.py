@@ -1,0 +1,174 @@
+"""What GitHub and GitLab do with what the stack file says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fleet.checks.planted import cards, existing_of, found
+from tests.fleet.samples import every_key
+
+SITE = "clusters.site"
+OWN = "https://gitlab.example.com"
+
+
+def github(url: str = "https://github.com/example-org", **lane: Any) -> dict[str, Any]:
+    data = existing_of({"a": cards("A100-40GB")}, {"gpu": {"pools": ["a"], "gpus": 1, **lane}})
+    data["clusters"]["site"]["github"]["url"] = url
+    return data
+
+
+def gitlab(lane: dict[str, Any], url: str = OWN, model: str = "A100-40GB") -> dict[str, Any]:
+    data = existing_of({"a": cards(model), "cpu": {}}, {})
+    cluster = data["clusters"]["site"]
+    del cluster["github"]
+    cluster["gitlab"] = {
+        "url": url,
+        "api_token": {"secret": "gitlabApiToken"},
+        "lanes": {"gl": {"pools": ["a"], "gpus": 1, **lane}},
+    }
+    return data
+
+
+MADE = {"runner": {"group_id": 42}}
+THEIRS = {"token": {"secret": "runnerToken"}}
+
+
+@pytest.mark.parametrize(
+    ("runner", "url", "told"),
+    [
+        ({"instance": True}, "https://gitlab.com", True),
+        ({"instance": True}, "https://GitLab.com/", True),
+        ({"instance": True}, OWN, False),
+        ({"group_id": 42}, "https://gitlab.com", False),
+    ],
+)
+def test_nobody_makes_an_instance_runner_of_gitlab_com(
+    runner: dict[str, Any], url: str, told: bool
+) -> None:
+    findings = found("instance-runner", gitlab({"runner": runner}, url))
+    place = f"{SITE}.gitlab.lanes.gl.runner.instance"
+    assert [(one.path, one.severity) for one in findings] == ([(place, "error")] if told else [])
+
+
+def test_what_gitlab_keeps_with_a_runner_that_exists_is_told_in_one_finding() -> None:
+    lane = {**THEIRS, "tags": ["gpu"], "protected": True, "maximum_timeout": 7200}
+    (finding,) = found("kept-at-gitlab", gitlab(lane))
+    assert (finding.path, finding.severity) == (f"{SITE}.gitlab.lanes.gl", "warning")
+    assert "sets tags, protected, maximum_timeout, which" in finding.message
+    assert "that token belongs to" in finding.message
+    (finding,) = found("kept-at-gitlab", gitlab({"existing_secret": "app", "locked": True}))
+    assert "sets locked, which" in finding.message
+    assert "that existing_secret belongs to" in finding.message
+
+
+@pytest.mark.parametrize(
+    "key", ["tags", "default_tags", "run_untagged", "protected", "locked", "maximum_timeout"]
+)
+def test_each_setting_of_a_runner_is_gitlabs(key: str) -> None:
+    value = {"tags": ["gpu"], "maximum_timeout": 600}.get(key, False)
+    assert found("kept-at-gitlab", gitlab({**THEIRS, key: value}))
+    assert not found("kept-at-gitlab", gitlab({**MADE, key: value})), "this program sets it"
+
+
+def test_a_lane_that_says_nothing_of_its_runner_is_not_told() -> None:
+    assert not found("kept-at-gitlab", gitlab({**THEIRS, "concurrent": 2, "services": 1}))
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        *("ubuntu-latest", "Ubuntu-24.04", "ubuntu-22.04-arm", "ubuntu-slim"),
+        *("windows-2025", "windows-11-arm", "macos-latest", "macos-15-intel", "macos-15-xlarge"),
+    ],
+)
+def test_a_label_of_githubs_own_runners_is_told(label: str) -> None:
+    (finding,) = found("hosted-label", github(labels=["x64", label]))
+    assert (finding.path, finding.severity) == (f"{SITE}.github.lanes.gpu.labels", "warning")
+    assert label in finding.message
+    assert found("hosted-label", github("https://octo.ghe.com/org", labels=[label]))
+    assert not found("hosted-label", github("https://ghes.example.com/org", labels=[label]))
+
+
+@pytest.mark.parametrize("label", ["ubuntu", "linux", "ubuntu-gpu", "ubuntu-latest-gpu", "windows"])
+def test_a_label_like_githubs_is_not_told(label: str) -> None:
+    assert not found("hosted-label", github(labels=[label]))
+
+
+def test_a_lane_that_is_called_as_githubs_own_runners_is_told() -> None:
+    data = github()
+    lanes = data["clusters"]["site"]["github"]["lanes"]
+    lanes["ubuntu-latest"] = lanes.pop("gpu")
+    (finding,) = found("hosted-label", data)
+    assert finding.path == f"{SITE}.github.lanes.ubuntu-latest"
+    assert "is called ubuntu-latest" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("model", "tag", "told"),
+    [
+        ("T4", "gpu-a100", True),
+        ("T4", "A100", True),
+        ("T4", "a100_40gb", True),
+        ("A10G", "a100", True),
+        ("A100-40GB", "a10", True),
+        ("A100-40GB", "gpu-a100", False),
+        ("A100-80GB", "a100", False),
+        ("A10G", "a10", False),
+        ("L40S", "l40", False),
+        ("T4", "xa1000", False),
+        ("T4", "cuda-12", False),
+        ("RTX PRO 6000", "rtx-pro-6000", False),
+        ("T4", "rtx-pro-6000", True),
+        ("V100-32GB", "v100", False),
+    ],
+)
+def test_a_word_that_names_another_gpu_is_told(model: str, tag: str, told: bool) -> None:
+    findings = found("model-word", gitlab({**MADE, "tags": [tag]}, model=model))
+    place = f"{SITE}.gitlab.lanes.gl.tags"
+    assert [(one.path, one.severity) for one in findings] == ([(place, "warning")] if told else [])
+
+
+def test_the_name_of_a_lane_and_its_labels_are_words_too() -> None:
+    data = github(labels=["h100"])
+    (finding,) = found("model-word", data)
+    assert finding.path == f"{SITE}.github.lanes.gpu.labels"
+    assert finding.message == "hold h100, but its pools have A100-40GB"
+    lanes = data["clusters"]["site"]["github"]["lanes"]
+    lanes["h100-gpu"] = {**lanes.pop("gpu"), "labels": ["a100"]}
+    (finding,) = found("model-word", data)
+    assert finding.path == f"{SITE}.github.lanes.h100-gpu"
+    assert "is called h100-gpu" in finding.message
+
+
+def test_a_lane_with_some_pool_of_the_model_or_without_gpus_is_not_told() -> None:
+    data = gitlab({**MADE, "tags": ["t4", "a100"], "pools": ["a", "t"]})
+    pools = data["clusters"]["site"]["existing"]["pools"]
+    pools["t"] = {**pools["a"], "gpu": "T4", "labels": {"example.com/pool": "t"}}
+    assert not found("model-word", data)
+    lane = {"gpus": 0, "cpu": 1, "memory": "1Gi", "tags": ["t4"]}
+    assert not found("model-word", gitlab({**MADE, **lane, "pools": ["cpu"]}))
+    assert not found("model-word", gitlab({**MADE, **lane, "pools": ["a"]})), "it gets no GPU"
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://gitlab.example.com", True),
+        ("http://gitlab.example.com/git", True),
+        ("https://gitlab.example.com", False),
+        ("http://localhost:8080", False),
+        ("http://127.0.0.1", False),
+        ("http://localhost.example.com", True),
+    ],
+)
+def test_an_address_without_tls_is_told(url: str, told: bool) -> None:
+    findings = found("plain-http", gitlab(MADE, url))
+    assert [(one.path, one.severity) for one in findings] == (
+        [(f"{SITE}.gitlab.url", "warning")] if told else []
+    )
+    data = every_key({"charts.repositories.gitlab-runner": url})
+    findings = found("plain-http", data)
+    place = "charts.repositories.gitlab-runner"
+    assert [one.path for one in findings] == ([place] if told else [])

@@ -1,0 +1,147 @@
+"""URLs and words of forges, addresses, and who may do what: what is refused in one model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fleet.samples import GONE, every_key, loaded, told
+
+GITHUB = "clusters.ci.github"
+EKS = "clusters.ci.eks"
+ROLE = "arn:aws:iam::111122223333:role/platform"
+ACCESS = "clusters.honey.github.lanes.mig.kubernetes_access.permissions.0"
+
+
+@pytest.mark.parametrize(
+    ("url", "message", "remedy"),
+    [
+        ("https://github.com/org/settings/actions", "deeper", "write https://github.com/org"),
+        ("https://github.com/org/project/settings", "deeper", "https://github.com/org/project"),
+        ("https://github.com/org/project/tree/main", "deeper", "https://github.com/org/project"),
+        ("https://github.com/org?tab=repositories", "deeper", "write https://github.com/org"),
+        ("https://github.com/org/project.git", "clone", "write https://github.com/org/project"),
+        ("https://ghes.example.com/org/a.git/", "clone", "write https://ghes.example.com/org/a"),
+        ("https://github.com/enterprises", "no enterprise", "https://github.com/enterprises/ and"),
+        ("https://ghes.example.com/enterprises/", "no enterprise", "the enterprise's slug"),
+        ("https://github.com/enterprises/a/settings", "deeper", "https://github.com/enterprises/a"),
+        ("https://github.com/orgs/example", "page of GitHub", "write https://github.com/example"),
+        ("https://github.com/organizations/a/settings", "page of GitHub", "https://github.com/a"),
+        ("https://github.com//", "names no owner", "https://github.com/owner/repository"),
+        ("https://gitlab.com/group", "GitLab's address", "under gitlab:"),
+        ("https://[github.com/org", "is not a URL", "write it like"),
+    ],
+)
+def test_what_is_no_owner_at_github_is_told_with_what_to_write(
+    url: str, message: str, remedy: str
+) -> None:
+    ((path, said, what),) = told(every_key({f"{GITHUB}.url": url}))
+    assert path == f"{GITHUB}.url"
+    assert message in said
+    assert remedy in what
+    assert "/settings" not in what
+
+
+def test_a_token_in_a_url_is_refused_and_not_repeated() -> None:
+    for key in (GITHUB, "clusters.ci.gitlab"):
+        findings = told(every_key({f"{key}.url": "https://me:hidden@git.example.com/org"}))
+        assert [one[:2] for one in findings] == [(f"{key}.url", "holds a user or a token")]
+        assert "hidden" not in str(findings)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/example-org/",
+        "https://github.com/example-org/project",
+        "https://github.com/example-org/settings",  # a repository, like probot's
+        "https://ghes.example.com:8443/org",
+        "https://octo.ghe.com/org/project",
+    ],
+)
+def test_an_owner_or_repository_of_any_server_of_github_is_let_through(url: str) -> None:
+    loaded(every_key({f"{GITHUB}.url": url}))
+
+
+@pytest.mark.parametrize("host", ["github.com", "ghes.example.com"])
+def test_an_enterprise_takes_a_token_and_no_app(host: str) -> None:
+    url = {f"{GITHUB}.url": f"https://{host}/enterprises/example"}
+    ((path, message, remedy),) = told(every_key(url))
+    assert path == f"{GITHUB}.app"
+    assert "no App for the runners of an enterprise" in message
+    assert "existing_secret" in remedy
+    assert "github_token" in remedy
+    loaded(every_key({**url, f"{GITHUB}.app": GONE, f"{GITHUB}.existing_secret": "token"}))
+
+
+@pytest.mark.parametrize(
+    ("url", "message", "remedy"),
+    [
+        ("https://gitlab.com/group", "a group or project", "write https://gitlab.com, the"),
+        ("https://gitlab.com/group/sub/project", "a group or project", "runner: {group_id: 42}"),
+        ("https://github.com/org", "GitHub's address", "under github:"),
+    ],
+)
+def test_the_url_of_gitlab_is_the_servers(url: str, message: str, remedy: str) -> None:
+    data = every_key({"clusters.existing.gitlab.url": url})
+    ((path, said, what),) = told(data)
+    assert path == "clusters.existing.gitlab.url"
+    assert message in said
+    assert remedy in what
+
+
+@pytest.mark.parametrize("url", ["https://gitlab.com/", "https://git.example.com/gitlab"])
+def test_a_server_of_gitlab_may_lie_under_a_path_of_its_own(url: str) -> None:
+    loaded(every_key({"clusters.existing.gitlab.url": url}))
+
+
+@pytest.mark.parametrize("path", [f"{GITHUB}.lanes.gpu.labels", "clusters.ci.gitlab.lanes.gl.tags"])
+def test_a_comma_makes_two_words_of_one(path: str) -> None:
+    ((place, message, remedy),) = told(every_key({path: ["cuda,x64"]}))
+    assert (place, message) == (f"{path}[0]", "holds a comma")
+    assert "an entry of its own" in remedy
+    loaded(every_key({path: ["cuda", "x64"]}))
+
+
+@pytest.mark.parametrize("place", [f"{EKS}.api.allow", "clusters.oci.oke.api.allow"])
+def test_an_address_needs_its_mask(place: str) -> None:
+    ((path, message, remedy),) = told(every_key({place: ["185.12.64.7"]}))
+    assert (path, message) == (f"{place}[0]", "is an address without a mask")
+    assert remedy == "write 185.12.64.7/32 for this one alone"
+    loaded(every_key({place: ["185.12.64.7/32"]}))
+
+
+def test_a_subnet_lies_in_one_zone() -> None:
+    network = "clusters.existing.eks.network"
+    same = {f"eu-central-1{zone}": "subnet-0123456789abcdef0" for zone in "ab"}
+    ((path, message, _),) = told(every_key({f"{network}.subnet_ids": same}))
+    assert path == f"{network}.subnet_ids"
+    assert message == "names a subnet for two zones; a subnet lies in one"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message", "remedy"),
+    [
+        (f"{ACCESS}.verbs", "*", "is a wildcard", "no wildcards: name them"),
+        (f"{ACCESS}.resources", "pods/*", "is a wildcard", "no wildcards: name them"),
+        (f"{ACCESS}.api_groups", "*", "is a wildcard", "no wildcards: name them"),
+        (f"{ACCESS}.verbs", "Get", "does not have the form", "write it like get"),
+        (f"{ACCESS}.api_groups", "Apps", "does not have the form", "write it like apps"),
+        (
+            f"{EKS}.admins",
+            "arn:aws:sts::111122223333:assumed-role/platform/me",
+            "is the ARN of a session",
+            "use the ARN of the IAM role, not of the session",
+        ),
+        (f"{EKS}.admins", "arn:aws:iam::1:role/x", "does not have the form", ROLE),
+    ],
+)
+def test_a_form_is_told_in_words_and_not_as_a_pattern(
+    path: str, value: Any, message: str, remedy: str
+) -> None:
+    ((place, said, what),) = told(every_key({path: [value]}))
+    assert place == f"{path.replace('permissions.0', 'permissions[0]')}[0]"
+    assert message in said
+    assert remedy in what
+    assert "^" not in said + what
