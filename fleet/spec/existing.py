@@ -77,7 +77,7 @@ class ExistingPool(Model):
         """GPU facts are whole or absent, and MIG suits the model."""
         for field, other, remedy in (
             ("gpus", "gpu", f"name the model under gpu: one of {', '.join(GPU_MODELS)}"),
-            ("gpu", "gpus", "add gpus: the cards of a node, like 8"),
+            ("gpu", "gpus", "add the cards of a node, like gpus: 8"),
         ):
             if getattr(self, field) is not None and getattr(self, other) is None:
                 yield Rule(field, f"is set without {other}", remedy, (other,))
