@@ -27,7 +27,8 @@ DRI = {"devices": {"dri": 2}}
 ASKS = {"gpus": 0, "cpu": 2, "memory": "4Gi"}
 UNADVERTISED = frozenset({"one-advertiser"})
 DEDICATED = Taint(key="dedicated", value="ml", effect="NoSchedule")
-CUDA = "docker.io/nvidia/cuda:{}-devel-ubuntu22.04"
+CUDA = "ghcr.io/example/runner:1-cuda{}"
+"""A runner that names its CUDA version."""
 
 
 def no_plugin(cluster: ClusterPlan) -> ClusterPlan:
@@ -309,7 +310,9 @@ FAULTS: dict[str, Fault] = {
     "the image is another one than yesterday": Fault(
         data=on_eks(image="registry.example.com/pytorch-cloud/runner-gpu:latest")
     ),
-    "the image's tag does not exist": Fault(data=on_eks(image=CUDA.format("12.4"))),
+    "the image's tag does not exist": Fault(
+        data=on_gitlab(image="docker.io/nvidia/cuda:12.4-devel-ubuntu22.04")
+    ),
     # memory
     "a job needs more memory than the card has": Fault(data=on_eks(gpu_memory="20Gi")),
     "a job needs more memory than its share of a card": ON_A_SHARE,
@@ -362,6 +365,6 @@ FAULTS: dict[str, Fault] = {
         data=on_eks(pools=["system"], container_mode="dind", gpus=0, cpu="500m", memory="1Gi")
     ),
     "an image has no registry, and CRI-O guesses none": Fault(
-        data=on_oke(image="pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime")
+        data=on_oke(image="example/runner:2.338.0-cuda12.8")
     ),
 }

@@ -67,6 +67,7 @@ _INPUT_KEYS: Final = frozenset(
 
 _FAMILIES: Final = {
     (6, 0): "pascal",
+    (6, 1): "pascal",
     (7, 0): "volta",
     (7, 5): "turing",
     (8, 0): "ampere",

@@ -5,7 +5,7 @@ Profiles with media extensions or attributes are left out.
 Sources: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html (names
 for A100-80GB) and supported-gpus.html beside it (most instances of each card); names for B200 and
 RTX PRO 6000 and the counts 7, 4, 3, 2, 1, 1: aws/sagemaker-hyperpod-cli pull request 403. Names for
-A100-40GB, H100 and H200: from memory, not confirmed.
+A30, A100-40GB, H100, H100-NVL and H200: from memory, not confirmed.
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,7 @@ _PROFILES: Final = (
     ("A100-40GB", ("1g.5gb", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb")),
     ("A100-80GB", ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")),
     ("H100",      ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")),
+    ("H100-NVL",  ("1g.12gb", "1g.24gb", "2g.24gb", "3g.47gb", "4g.47gb", "7g.94gb")),
     ("H200",      ("1g.18gb", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb")),
     ("B200",      ("1g.23gb", "1g.45gb", "2g.45gb", "3g.90gb", "4g.90gb", "7g.180gb")),
 )
@@ -31,7 +32,25 @@ MIG_INSTANCES: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType(
             model: MappingProxyType(dict(zip(profiles, _SEVENTHS, strict=True)))
             for model, profiles in _PROFILES
         },
+        "A30": MappingProxyType({"1g.6gb": 4, "2g.12gb": 2, "4g.24gb": 1}),
         "RTX PRO 6000": MappingProxyType({"1g.24gb": 4, "2g.48gb": 2, "4g.96gb": 1}),
     }
 )
 """Instances of one card by model (a key of `fleet.catalog.gpus.GPU_MODELS`) and profile."""
+
+
+_USABLE_SHARE: Final = 0.97
+"""What an instance has of the figure in its profile's name: an estimate.
+
+nvidia-smi shows 9.75, 19.62, 39.5 and 79.25 GiB for the profiles of 10, 20, 40 and 80 GB.
+"""
+
+
+def mig_memory_gb(profile: str) -> int:
+    """Return the GB in a profile's name: 5 of `1g.5gb`."""
+    return int(profile.partition(".")[2].removesuffix("gb"))
+
+
+def mig_usable_mib(profile: str) -> int:
+    """Return about what an instance of that profile has for a job, in MiB."""
+    return int(mig_memory_gb(profile) * 1024 * _USABLE_SHARE)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.cuda import DRIVER_BRANCHES, MINIMUM_DRIVER, TOOLKIT_DRIVER
 from fleet.catalog.gpus import FIRST_CUDA_OF_MAJOR, GPU_MODELS, GpuModel
-from fleet.catalog.image_names import cuda_of_image, cuda_tag_without_patch
+from fleet.catalog.image_names import cuda_of_image
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
 from fleet.findings import Severity
@@ -45,9 +45,9 @@ def cuda_features(view: View) -> Iterator[Problem]:
             yield Problem(
                 path=_where(lane),
                 message=(
-                    f"{_has(lane)} CUDA {_text(cuda)}, all of which needs driver "
-                    f"{'.'.join(map(str, wanted))}; pool {pool.name} has {pool.driver}: code that "
-                    "brings PTX only does not start"
+                    f"{_has(lane)} CUDA {_text(cuda)}, which needs driver "
+                    f"{_driver_text(wanted)} for every feature; pool {pool.name} has "
+                    f"{pool.driver}: code that brings PTX only does not start"
                 ),
                 remedy="build for the card's own architecture, or use an older image",
                 reads=_reads(lane, pool),
@@ -168,19 +168,6 @@ def old_drivers(view: View) -> Iterator[Problem]:
             )
 
 
-@check("image-tag", "warning")
-def unpublished_tags(view: View) -> Iterator[Problem]:
-    """Images of nvidia/cuda with two numbers in their tag, which NVIDIA does not publish."""
-    for lane in view.lanes:
-        image = lane.spec.image
-        if image is not None and cuda_tag_without_patch(image):
-            yield Problem(
-                path=f"{lane.path}.image",
-                message=f"is {image}; NVIDIA's tags of nvidia/cuda have three numbers",
-                remedy="write the patch number too, like 12.4.1-devel-ubuntu22.04",
-            )
-
-
 def _jobs(view: View) -> Iterator[tuple[LaneView, tuple[int, int], Pool]]:
     """GPU lanes of known CUDA, with each of their GPU pools."""
     for lane in view.lanes:
@@ -260,3 +247,8 @@ def _numbers(driver: str) -> tuple[int, ...]:
 
 def _text(version: tuple[int, int]) -> str:
     return f"{version[0]}.{version[1]}"
+
+
+def _driver_text(driver: tuple[int, ...]) -> str:
+    """As NVIDIA writes it: two digits in the third place."""
+    return ".".join(f"{part:02}" if place == 2 else str(part) for place, part in enumerate(driver))

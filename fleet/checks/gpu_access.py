@@ -13,6 +13,7 @@ from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
 from fleet.spec.github import GitHubLane
 from fleet.spec.gitlab import GitLabLane
+from fleet.spec.lanes import VISIBLE_DEVICES, visible_indexes
 
 _VARIABLE: Final = "NVIDIA_DRIVER_CAPABILITIES"
 _NEEDED: Final = {
@@ -51,6 +52,56 @@ def _capabilities(lane: LaneView) -> tuple[str, tuple[str, ...]] | None:
     if isinstance(lane.spec, GitLabLane):
         return "driver_capabilities", lane.spec.driver_capabilities
     return None
+
+
+@check("visible-devices", "warning")
+def hidden_gpus(view: View) -> Iterator[Problem]:
+    """GPU lanes whose environment hides GPUs from jobs; one that leaves none is refused."""
+    for lane in view.lanes:
+        text = lane.spec.env.get(VISIBLE_DEVICES)
+        if text is None or not lane.job.gpus:
+            continue
+        seen = visible_indexes(text, lane.job.gpus)
+        if seen is not None and len(seen) == lane.job.gpus:
+            continue
+        yield Problem(
+            path=f"{lane.path}.env.{VISIBLE_DEVICES}",
+            message=(
+                "names a GPU of one node: jobs on another node, or with another card, see none"
+                if seen is None
+                else f"leaves a job {len(seen)} of its {lane.job.gpus} GPUs"
+            ),
+            remedy="remove it; a job sees its own GPUs, and no others",
+            reads=(f"{lane.path}.env", f"{lane.path}.gpus"),
+        )
+
+
+@check("device-group", "note")
+def unopened_devices(view: View) -> Iterator[Problem]:
+    """Lanes with /dev/dri whose jobs' user may not be in the group to which it belongs."""
+    for lane in view.lanes:
+        spec = lane.spec
+        if (
+            isinstance(spec, GitHubLane)
+            and spec.device == "dri"
+            and spec.device_access == "plugin"
+            and not spec.supplemental_groups
+            and not spec.run_as_root
+        ):
+            yield Problem(
+                path=f"{lane.path}.device",
+                message=(
+                    "is dri, which belongs to root and a group of the node; the job's user may "
+                    "not open it"
+                ),
+                remedy=(
+                    "name the device's group in supplemental_groups: stat -c %g /dev/dri/renderD128"
+                ),
+                reads=tuple(
+                    f"{lane.path}.{key}"
+                    for key in ("device", "device_access", "supplemental_groups", "run_as_root")
+                ),
+            )
 
 
 @check("docker-gpus", "warning")

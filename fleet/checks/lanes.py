@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
+from fleet.findings import Severity
+from fleet.plan.nodes import Node, Pool
 from fleet.spec.github import GitHubLane
 from fleet.spec.gitlab import GitLabLane
 from fleet.units import format_memory
@@ -46,7 +48,7 @@ def gpu_memory(view: View) -> Iterator[Problem]:
                     path=f"{lane.path}.gpu_memory",
                     message=(
                         f"is {format_memory(need)}, but a GPU of pool {pool.name} ({node.kind}) "
-                        f"has {format_memory(has)}"
+                        f"has {format_memory(has)} for jobs"
                         + (
                             f", which {pool.time_slices} jobs share: the last to allocate runs out"
                             if need <= has
@@ -56,10 +58,9 @@ def gpu_memory(view: View) -> Iterator[Problem]:
                     remedy=(
                         "use fewer slices, or pools of larger GPUs"
                         if need <= has
-                        else "use pools of larger GPUs, or more GPUs for each job"
+                        else "use pools of larger GPUs, or lower gpu_memory to what a job needs"
                     ),
-                    # Jobs of a shared GPU need not be large at the same time.
-                    severity="warning" if need <= has else "error",
+                    severity=_memory_severity(pool, node, need),
                     reads=(
                         f"{lane.path}.gpu_memory",
                         f"{lane.path}.pools",
@@ -69,6 +70,18 @@ def gpu_memory(view: View) -> Iterator[Problem]:
                         ),
                     ),
                 )
+
+
+def _memory_severity(pool: Pool, node: Node, need_mib: int) -> Severity:
+    """Whether a job certainly fails.
+
+    Jobs of a shared GPU need not be large at the same time, and whoever owns a node may have
+    switched its ECC off, which leaves more than the catalog says.
+    """
+    if need_mib <= node.gpu_memory_mib:
+        return "warning"
+    certain = pool.capacity != "existing" or need_mib >= node.gpu_memory_gb * 1024
+    return "error" if certain else "warning"
 
 
 @check("device")

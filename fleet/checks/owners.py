@@ -111,7 +111,7 @@ def unknown_drivers(view: View) -> Iterator[Problem]:
                 yield Problem(
                     path=pool.path,
                     message=(
-                        "says of no driver, and the GPU Operator installs none: without one, jobs "
+                        "names no driver, and the GPU Operator installs none: without one, jobs "
                         "do not find nvidia-smi"
                     ),
                     remedy=(

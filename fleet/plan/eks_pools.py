@@ -17,7 +17,7 @@ from fleet.catalog.daemonsets import (
 from fleet.catalog.ec2 import InstanceType, instance_type
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.eks_amis import ami_driver_branch
-from fleet.catalog.gpus import GPU_MODELS
+from fleet.catalog.gpus import GPU_MODELS, usable_gpu_memory_mib
 from fleet.catalog.kubelet import eks_allocatable, eks_pod_limit
 from fleet.plan import words
 from fleet.plan.nodes import Node, Pool, asked_by, smallest
@@ -134,7 +134,8 @@ def _node(kind: InstanceType, pool: spec.EksPool, owners: Ownership) -> Node:
         gpu=kind.gpu,
         gpus=kind.gpus,
         advertised=kind.gpus * slices,
-        gpu_memory_mib=kind.gpu_memory_gb * 1024,
+        gpu_memory_gb=kind.gpu_memory_gb,
+        gpu_memory_mib=usable_gpu_memory_mib(kind.gpu, kind.gpu_memory_gb),
         allocatable=eks_allocatable(
             kind, root_disk_gib=pool.disk_gib, instance_store_raid0=_raid0(kind, pool)
         ),

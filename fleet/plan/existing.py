@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fleet.catalog.daemonsets import HOST_DEVICE_DAEMONSETS
 from fleet.catalog.gpus import GPU_MODELS
-from fleet.catalog.mig import MIG_INSTANCES
+from fleet.catalog.mig import MIG_INSTANCES, mig_memory_gb, mig_usable_mib
 from fleet.plan import words
 from fleet.plan.nodes import Node, Pool, asked_by
 from fleet.plan.ownership import Ownership, gpu_daemonsets
@@ -44,11 +44,13 @@ def existing_plan(name: str, existing: Existing, owners: Ownership) -> ExistingP
     )
 
 
-def _gpu_memory_gb(model: str | None, mig: str | None) -> int:
-    """Of a MIG instance the profile says it: 1g.5gb has 5."""
+def _gpu_memory(model: str | None, mig: str | None) -> tuple[int, int]:
+    """GB by the vendor, and MiB for a job; of a MIG instance the profile says it."""
     if mig is not None:
-        return int(mig.partition(".")[2].removesuffix("gb"))
-    return GPU_MODELS[model].memory_gb if model is not None else 0
+        return mig_memory_gb(mig), mig_usable_mib(mig)
+    if model is None:
+        return 0, 0
+    return GPU_MODELS[model].memory_gb, GPU_MODELS[model].usable_mib
 
 
 def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Pool:
@@ -56,12 +58,14 @@ def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Poo
     slices = pool.sharing.slices if pool.sharing is not None else 1
     mig = pool.sharing.mig if pool.sharing is not None else None
     instances = MIG_INSTANCES.get(pool.gpu or "", {}).get(mig, 1) if mig is not None else 1
+    memory_gb, usable_mib = _gpu_memory(pool.gpu, mig)
     node = Node(
         kind=name,
         gpu=pool.gpu,
         gpus=gpus,
         advertised=gpus * slices * instances,
-        gpu_memory_mib=_gpu_memory_gb(pool.gpu, mig) * 1024,
+        gpu_memory_gb=memory_gb,
+        gpu_memory_mib=usable_mib,
         allocatable=Resources(cpu_m=pool.cpu, memory_mib=pool.memory, disk_mib=pool.disk),
         daemonsets=asked_by(
             (

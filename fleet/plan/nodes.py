@@ -28,8 +28,10 @@ class Node:
     """Cards, or fractions of one, that the node has."""
     advertised: int
     """What the node offers as nvidia.com/gpu: cards times slices."""
+    gpu_memory_gb: int
+    """The vendor's figure of each card, fraction of one or MIG instance; 0 without GPUs."""
     gpu_memory_mib: int
-    """Of each card, fraction of one or MIG instance; 0 without GPUs."""
+    """What of it a job can have."""
     allocatable: Resources
     daemonsets: Resources
     """What the DaemonSets that run there ask for."""

@@ -15,6 +15,7 @@ from fleet.catalog.daemonsets import (
     OKE_OBSERVABILITY_DAEMONSETS,
     DaemonSetRequest,
 )
+from fleet.catalog.gpus import usable_gpu_memory_mib
 from fleet.catalog.kubelet_oke import oke_allocatable, oke_pod_limit
 from fleet.catalog.oci import SHAPES, BadShapeSize, Ocpus, SizedShape, sized
 from fleet.catalog.oke import (
@@ -133,7 +134,8 @@ def _node(machine: SizedShape, pool: spec.OkePool, owners: Ownership, slices: in
         gpu=kind.gpu,
         gpus=kind.gpus,
         advertised=kind.gpus * slices,
-        gpu_memory_mib=kind.gpu_memory_gb * 1024,
+        gpu_memory_gb=kind.gpu_memory_gb,
+        gpu_memory_mib=usable_gpu_memory_mib(kind.gpu, kind.gpu_memory_gb),
         allocatable=oke_allocatable(machine, pool.boot_gb, grown=True),
         daemonsets=asked_by(daemonsets),
         reserve=Resources(

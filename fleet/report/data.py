@@ -101,7 +101,7 @@ def _model(pool: Pool) -> str:
 
 
 def _gpu_memory_gb(pool: Pool) -> int | None:
-    return pool.nodes[0].gpu_memory_mib // 1024 if pool.gpu is not None else None
+    return pool.nodes[0].gpu_memory_gb if pool.gpu is not None else None
 
 
 def finding_data(finding: Finding) -> shape.Finding:

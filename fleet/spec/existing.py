@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.mig import MIG_INSTANCES
 from fleet.spec.base import Cpu, Driver, Memory, Model, Name, ObjectName, Rule
 from fleet.spec.hardware import Device, GpuModelName
@@ -74,12 +75,12 @@ class ExistingPool(Model):
 
     def rules(self) -> Iterator[Rule]:
         """GPU facts are whole or absent, and MIG suits the model."""
-        for field, other, example in (
-            ("gpus", "gpu", "gpu: A100-40GB"),
-            ("gpu", "gpus", "gpus: 8"),
+        for field, other, remedy in (
+            ("gpus", "gpu", f"name the model under gpu: one of {', '.join(GPU_MODELS)}"),
+            ("gpu", "gpus", "add the cards of a node, like gpus: 8"),
         ):
             if getattr(self, field) is not None and getattr(self, other) is None:
-                yield Rule(field, f"is set without {other}", f"add {example}", (other,))
+                yield Rule(field, f"is set without {other}", remedy, (other,))
         for field in ("driver", "sharing"):
             if self.gpu is None and self.gpus is None and getattr(self, field) is not None:
                 yield Rule(

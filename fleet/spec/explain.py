@@ -86,6 +86,10 @@ def _words(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tup
         return message, remedy
     if kind == "string_pattern_mismatch" and (field := fields.get(key)) and field.examples:
         return "does not have the form that is wanted", f"write it like {field.examples[0]}"
+    if kind == "string_type" and (field := fields.get(key)) and field.examples:
+        example = field.examples[0]
+        if isinstance(example, str) and key != "version":
+            return "is not text", f'write it in quotes, like "{example}"'
     message, remedy = _WORDS.get(kind, ("cannot be used", "correct it"))
     context = problem.get("ctx", {})
     if kind == "string_too_short" and context.get("min_length", 1) > 1:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from fleet.spec.access import KubernetesAccess
 from fleet.spec.base import Cpu, CudaVersion, Memory, Model, Name, ObjectName, Rule
@@ -13,6 +14,38 @@ from fleet.spec.hardware import GpuModelName
 
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable."""
+
+
+VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
+
+
+def visible_indexes(value: str, gpus: int) -> tuple[int, ...] | None:
+    """Which of a job's GPUs CUDA shows by that variable; None where it names cards by UUID.
+
+    In its container a job's GPUs are 0, 1 and so on. CUDA ends at the first entry that it does not
+    find. Source: CUDA C++ Programming Guide, CUDA environment variables.
+    """
+    seen: list[int] = []
+    for part in value.split(","):
+        entry = part.strip()
+        if re.match(r"(GPU|MIG)-", entry):
+            return None
+        if not entry.isdecimal() or int(entry) >= gpus:
+            break
+        seen.append(int(entry))
+    return tuple(dict.fromkeys(seen))
+
+
+def _image_reference(value: str) -> str:
+    _, at, digest = value.partition("@")
+    if at and not re.fullmatch(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}", digest):
+        raise ValueError(
+            "ends in something that is no digest; write image@sha256: and 64 hexadecimal digits"
+        )
+    return value
+
+
+ImageReference = Annotated[str, Field(pattern=r"^[^\s{}]+$"), AfterValidator(_image_reference)]
 
 
 class Lane(Model):
@@ -39,7 +72,7 @@ class Lane(Model):
     shm: Memory | None = Field(
         default=None, description="size of /dev/shm; default: half of memory"
     )
-    image: Annotated[str, Field(pattern=r"^[^\s{}]+$")] | None = Field(
+    image: ImageReference | None = Field(
         default=None, description="container image, with its registry"
     )
     cuda: CudaVersion | None = Field(
@@ -81,6 +114,14 @@ class Lane(Model):
                 "env.NVIDIA_VISIBLE_DEVICES",
                 "would show a job every GPU of the node",
                 "remove it; the device plugin sets the right value",
+            )
+        text = self.env.get(VISIBLE_DEVICES)
+        if text is not None and self.gpus and visible_indexes(text, self.gpus) == ():
+            yield Rule(
+                f"env.{VISIBLE_DEVICES}",
+                "leaves a job none of its GPUs; in its container they are counted from 0",
+                "remove it; a job sees its own GPUs, and no others",
+                ("gpus",),
             )
         if len(set(self.pools)) != len(self.pools):
             yield Rule("pools", "names a pool twice", "name each pool once")

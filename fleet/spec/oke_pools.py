@@ -17,6 +17,11 @@ from fleet.spec.base import Driver, Model, Rule
 from fleet.spec.pools import LabelKey, LabelValue, Reserve, Sharing, bounds_rules, mig_rules
 
 GPU_BOOT_VOLUME_GB = 400
+"""Boot volume on which a GPU node has room for several CUDA images of 10 to 20 GB each."""
+
+GPU_BOOT_VOLUME_FLOOR_GB = 200
+"""Below it the GPU image of the node, one CUDA image and the work of one job do not fit."""
+
 _CPU_BOOT_VOLUME_GB = 100
 
 
@@ -107,10 +112,10 @@ class OkePool(Model):
             yield from mig_rules(self.sharing, kind.gpu, ("shape",))
         elif self.sharing is not None:
             yield Rule("sharing", "is set, but the shape has no GPU", "remove sharing", ("shape",))
-        if self.gpus and self.boot_gb < GPU_BOOT_VOLUME_GB:
+        if self.gpus and self.boot_gb < GPU_BOOT_VOLUME_FLOOR_GB:
             yield Rule(
                 "boot_volume_gb",
-                f"is under {GPU_BOOT_VOLUME_GB} on a GPU pool; CUDA images fill it",
+                f"is under {GPU_BOOT_VOLUME_FLOOR_GB} on a GPU pool; CUDA images fill it",
                 f"use {GPU_BOOT_VOLUME_GB} or more",
                 ("shape",),
             )

@@ -78,6 +78,12 @@ _OURS = ("gpu-runners", "nvidia.com")
 _LABEL_LIMIT = 128 - len("k8s.io/cluster-autoscaler/node-template/label/")
 _KEPT = (".kubernetes.io", ".k8s.io", ".amazonaws.com")
 
+EKS_GPU_DISK_GIB = 200
+"""Root volume on which a GPU node has room for several CUDA images of 10 to 20 GB each."""
+
+EKS_GPU_DISK_FLOOR_GIB = 100
+"""Below it the system, one image and the work of one job do not fit."""
+
 InstanceTypeName = Annotated[
     str,
     AfterValidator(_known_instance_type),
@@ -186,7 +192,7 @@ class EksPool(Model):
         examples=["1.35.8-20260923"],
     )
     disk_gib: int = Field(
-        default=200, ge=20, le=16384, description="root volume (encrypted gp3), GiB"
+        default=EKS_GPU_DISK_GIB, ge=20, le=16384, description="root volume (encrypted gp3), GiB"
     )
     instance_store: Literal["raid0", "unused"] = Field(
         default="raid0",
@@ -234,14 +240,12 @@ class EksPool(Model):
                 )
 
     def _gpu_rules(self) -> Iterator[Rule]:
-        on_root = self.instance_store == "unused" or not all(
-            INSTANCE_TYPES[name].nvme_gb for name in self.instance_types
-        )
-        if self.gpus and self.disk_gib < 200 and on_root:
+        if self.gpus and self.disk_gib < EKS_GPU_DISK_FLOOR_GIB and self.images_on_root:
             yield Rule(
                 "disk_gib",
-                "is under 200 on a GPU pool without instance store; CUDA images fill it",
-                "use 200 or more",
+                f"is under {EKS_GPU_DISK_FLOOR_GIB} on a GPU pool without instance store; "
+                "CUDA images fill it",
+                f"use {EKS_GPU_DISK_GIB} or more",
                 ("instance_types", "instance_store"),
             )
         if not self.gpus and self.sharing is not None:
@@ -284,6 +288,13 @@ class EksPool(Model):
                 "name its zone under zones",
                 ("zones",),
             )
+
+    @property
+    def images_on_root(self) -> bool:
+        """Whether images and jobs of some node lie on its root volume."""
+        return self.instance_store == "unused" or not all(
+            INSTANCE_TYPES[name].nvme_gb for name in self.instance_types
+        )
 
     @property
     def gpus(self) -> int:

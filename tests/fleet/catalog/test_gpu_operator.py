@@ -87,7 +87,7 @@ def test_the_default_driver_of_the_pinned_chart_ends_the_life_of_pascal_and_volt
         for name, model in GPU_MODELS.items()
         if model.last_driver_branch is not None and model.last_driver_branch < branch
     }
-    assert lost == {"P100", "V100", "V100-32GB"}
+    assert lost == {"P100", "V100", "V100-32GB", "P40"}
 
 
 @EVERY_RELEASE

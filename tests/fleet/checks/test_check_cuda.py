@@ -112,6 +112,11 @@ def test_a_branch_past_its_end_is_a_warning_from_the_month_after() -> None:
     assert "use driver 580" in finding.remedy
 
 
+def test_a_driver_is_written_as_nvidia_writes_it() -> None:
+    (finding,) = found("cuda-features", on("T4", "595.45.04", cuda="13.3"))
+    assert "needs driver 610.43.02 for every feature" in finding.message
+
+
 def test_a_cuda_tag_of_two_numbers_does_not_exist() -> None:
     data = on("T4", "580.95", image="docker.io/nvidia/cuda:12.4-devel-ubuntu22.04")
     (finding,) = found("image-tag", data)

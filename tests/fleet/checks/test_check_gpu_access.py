@@ -112,3 +112,43 @@ def test_a_device_that_no_lane_asks_for_is_told_at_the_pool() -> None:
     asked = {"vulkan": {**plain["vulkan"], "device": "dri"}}
     assert not found("device-unused", existing_of({"honey": DRI}, asked))
     assert found("device-unused", existing_of({"honey": DRI, "other": DRI}, asked))
+
+
+@pytest.mark.parametrize(
+    ("value", "gpus", "words"),
+    [
+        ("0", 1, None),
+        ("0,1", 2, None),
+        ("1,0", 2, None),
+        ("0,1", 1, None),
+        ("0", 2, "leaves a job 1 of its 2 GPUs"),
+        ("0,5,1", 2, "leaves a job 1 of its 2 GPUs"),
+        ("GPU-8b6b8a1e", 1, "names a GPU of one node"),
+    ],
+)
+def test_a_variable_that_hides_gpus_is_a_warning(value: str, gpus: int, words: str | None) -> None:
+    pools = {"t4": {"instance_types": ["g4dn.12xlarge"], "max_size": 1}}
+    lane = {"pools": ["t4"], "gpus": gpus, "env": {"CUDA_VISIBLE_DEVICES": value}}
+    findings = found("visible-devices", stack_of(pools, {"gpu": lane}))
+    assert [finding.severity for finding in findings] == (["warning"] if words else [])
+    if words:
+        assert findings[0].path == "clusters.ci.github.lanes.gpu.env.CUDA_VISIBLE_DEVICES"
+        assert words in findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("lane", "told"),
+    [
+        ({"device": "dri"}, True),
+        ({"device": "dri", "supplemental_groups": [109]}, False),
+        ({"device": "dri", "run_as_root": True}, False),
+        ({"device": "dri", "device_access": "privileged"}, False),
+        ({}, False),
+    ],
+)
+def test_a_render_device_without_its_group_is_a_note(lane: dict[str, Any], told: bool) -> None:
+    data = existing_of({"dri": DRI, "cpu": {}}, {"vulkan": {"pools": ["dri"], **PLAIN, **lane}})
+    findings = found("device-group", data)
+    assert [(one.severity, one.path) for one in findings] == (
+        [("note", "clusters.site.github.lanes.vulkan.device")] if told else []
+    )

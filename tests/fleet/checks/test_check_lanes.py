@@ -23,7 +23,16 @@ def on(pool: dict[str, Any], **lane: Any) -> dict[str, Any]:
         (cards("A100-40GB", sharing={"time_slicing": 2}), "20Gi", None),
         (cards("A100-40GB", sharing={"time_slicing": 2}), "21Gi", "warning"),
         (cards("A100-40GB", sharing={"time_slicing": 2}), "41Gi", "error"),
-        (cards("A100-40GB", sharing={"mig": "1g.5gb"}), "5Gi", None),
+        (cards("A100-40GB", sharing={"mig": "1g.5gb"}), "4800Mi", None),
+        (cards("A100-40GB", sharing={"mig": "1g.5gb"}), "5000Mi", "warning"),
+        (cards("A100-40GB", sharing={"mig": "1g.5gb"}), "5Gi", "error"),
+        (cards("T4"), "15Gi", None),
+        (cards("T4"), "16Gi", "error"),
+        # Whoever owns the node may have switched ECC off.
+        (cards("A10"), "22Gi", None),
+        (cards("A10"), "23Gi", "warning"),
+        (cards("A10"), "24Gi", "error"),
+        (cards("RTX A6000"), "47Gi", None),
         (cards("A100-40GB", sharing={"mig": "1g.5gb"}), "6Gi", "error"),
     ],
 )
@@ -38,7 +47,8 @@ def test_memory_of_a_gpu_is_what_the_job_needs_on_each(
 def test_a_gpu_too_small_is_told_in_the_words_of_the_error_that_jobs_would_see() -> None:
     (finding,) = found("gpu-memory", on(cards("T4"), gpu_memory="20Gi"))
     assert finding.message == (
-        "is 20Gi, but a GPU of pool gpu (gpu) has 16Gi: jobs would end with CUDA out of memory"
+        "is 20Gi, but a GPU of pool gpu (gpu) has 15Gi for jobs: jobs would end with CUDA out of "
+        "memory"
     )
 
 
@@ -46,7 +56,16 @@ def test_a_fraction_of_a_card_has_a_fraction_of_its_memory() -> None:
     pools = {"p": {"instance_types": ["g6f.xlarge"], "max_size": 1}}
     lanes = {"gpu": {"pools": ["p"], "gpus": 1, "gpu_memory": "4Gi"}}
     (finding,) = found("gpu-memory", stack_of(pools, lanes))
-    assert "(g6f.xlarge) has 3Gi" in finding.message
+    assert "(g6f.xlarge) has 2879Mi for jobs" in finding.message
+    assert "more GPUs" not in finding.remedy, "the key is what a job needs on each"
+
+
+@pytest.mark.parametrize(("need", "told"), [("22Gi", False), ("23Gi", True)])
+def test_a_cloud_node_has_less_of_a_card_than_the_vendor_says(need: str, told: bool) -> None:
+    pools = {"p": {"instance_types": ["g5.xlarge"], "max_size": 1}}
+    lanes = {"gpu": {"pools": ["p"], "gpus": 1, "gpu_memory": need}}
+    findings = found("gpu-memory", stack_of(pools, lanes))
+    assert [finding.severity for finding in findings] == (["error"] if told else [])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     ({f"{A100}.memory": GONE}, f"{A100}.memory", "is missing", "Allocatable memory"),
     ({f"{A100}.disk": GONE}, f"{A100}.disk", "is missing", "Allocatable ephemeral storage"),
     ({f"{A100}.labels": {}}, f"{A100}.labels", "is empty", "write at least one"),
-    ({f"{A100}.gpu": GONE}, f"{A100}.gpus", "without gpu", "gpu: A100-40GB"),
+    ({f"{A100}.gpu": GONE}, f"{A100}.gpus", "without gpu", "one of P100, V100"),
     ({f"{A100}.gpus": GONE}, f"{A100}.gpu", "without gpus", "gpus: 8"),
     ({f"{A100}.gpu": "A100"}, f"{A100}.gpu", "is not a GPU model", "did you mean A100"),
     ({f"{POOLS}.cpu.driver": "580.95"}, f"{POOLS}.cpu.driver", "have no GPU", "remove driver"),

@@ -39,10 +39,10 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
         "advertiser: device_plugin",
     ),
     (
-        {"clusters.oci.github.lanes.a10.image": "nvidia/cuda:12.9.1-base-ubuntu24.04"},
+        {"clusters.oci.github.lanes.a10.image": "example/runner:2.338.0"},
         "clusters.oci.github.lanes.a10.image",
         "without its registry",
-        "docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04",
+        "docker.io/example/runner:2.338.0",
     ),
     (
         {"clusters.oci.github.lanes.a10.gpu": "A100-40GB"},
@@ -50,7 +50,7 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
         "pool a10 have A10",
         "remove a10",
     ),
-    ({f"{A10}.boot_volume_gb": 200}, f"{A10}.boot_volume_gb", "under 400", "use 400 or more"),
+    ({f"{A10}.boot_volume_gb": 199}, f"{A10}.boot_volume_gb", "under 200", "use 400 or more"),
     ({f"{A10}.ocpus": 2}, f"{A10}.ocpus", "has one size", "remove it"),
     ({f"{SYSTEM}.ocpus": GONE}, f"{SYSTEM}.ocpus", "is missing", "ocpus: 2"),
     ({f"{SYSTEM}.memory_gb": 512}, f"{SYSTEM}.memory_gb", "does not suit", "within these limits"),

@@ -104,15 +104,15 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         "make one pool for each",
     ),
     (
-        {f"{T4}.disk_gib": 199, f"{T4}.instance_store": "unused"},
+        {f"{T4}.disk_gib": 99, f"{T4}.instance_store": "unused"},
         f"{T4}.disk_gib",
-        "is under 200 on a GPU pool without instance store",
+        "is under 100 on a GPU pool without instance store",
         "use 200 or more",
     ),
     (
-        {f"{EKS}.pools.v100": {"instance_types": ["p3.2xlarge"], "max_size": 1, "disk_gib": 100}},
+        {f"{EKS}.pools.v100": {"instance_types": ["p3.2xlarge"], "max_size": 1, "disk_gib": 99}},
         f"{EKS}.pools.v100.disk_gib",
-        "is under 200 on a GPU pool without instance store",
+        "is under 100 on a GPU pool without instance store",
         "use 200 or more",
     ),
     (
@@ -202,6 +202,18 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         "would show a job every GPU of the node",
         "remove it",
     ),
+    (
+        {f"{GPU}.env": {"CUDA_VISIBLE_DEVICES": "1"}},
+        f"{GPU}.env.CUDA_VISIBLE_DEVICES",
+        "leaves a job none of its GPUs",
+        "remove it",
+    ),
+    (
+        {f"{GL}.env": {"CUDA_VISIBLE_DEVICES": "-1"}},
+        f"{GL}.env.CUDA_VISIBLE_DEVICES",
+        "leaves a job none of its GPUs",
+        "remove it",
+    ),
     ({f"{GPU}.pools": ["t4", "t4"]}, f"{GPU}.pools", "names a pool twice", "name each pool once"),
     (
         {f"{GPU}.min_runners": 5},
@@ -285,7 +297,12 @@ def test_efa_and_its_missing_zone_are_both_told() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {f"{T4}.disk_gib": 100},  # its instance store holds the images
+        {f"{T4}.disk_gib": 100, f"{T4}.instance_store": "unused"},  # a warning
+        {f"{GPU}.env": {"CUDA_VISIBLE_DEVICES": "0"}},
+        {f"{GPU}.env": {"CUDA_VISIBLE_DEVICES": "0,1"}},  # CUDA ends at what it does not find
+        {"clusters.existing.github.lanes.cpu-only.env": {"CUDA_VISIBLE_DEVICES": ""}},
+        {f"{GPU}.image": f"ghcr.io/example/runner:1@sha256:{'0f' * 32}"},
+        {f"{T4}.disk_gib": 60},  # its instance store holds the images
         {f"{T4}.instance_types": ["g4dn.xlarge", "g4dn.2xlarge"]},  # the smallest counts
         {f"{T4}.zones": ["us-west-2b", "us-west-2a"]},
         {f"{A100}.capacity_type": "ON_DEMAND"},  # an open reservation
