@@ -84,18 +84,20 @@ def _words(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tup
     if kind == "value_error":
         message, _, remedy = problem["msg"].removeprefix("Value error, ").partition("; ")
         return message, remedy
-    if kind == "string_pattern_mismatch" and (field := fields.get(key)) and field.examples:
-        return "does not have the form that is wanted", f"write it like {field.examples[0]}"
-    if kind == "string_type" and (field := fields.get(key)) and field.examples:
-        example = field.examples[0]
-        if isinstance(example, str) and key != "version":
-            return "is not text", f'write it in quotes, like "{example}"'
-    message, remedy = _WORDS.get(kind, ("cannot be used", "correct it"))
+    example = _example(fields.get(key))
+    if kind == "string_pattern_mismatch" and example is not None:
+        return "does not have the form that is wanted", f"write it like {example}"
+    if kind == "string_type" and isinstance(example, str) and key != "version":
+        return "is not text", f'write it in quotes, like "{example}"'
     context = problem.get("ctx", {})
+    message, remedy = _WORDS.get(kind, ("cannot be used", "correct it"))
     if kind == "string_too_short" and context.get("min_length", 1) > 1:
-        least = context["min_length"]
-        return f"has fewer than {least} characters", f"write {least} or more"
+        message, remedy = "has fewer than {min_length} characters", "write {min_length} or more"
     return message.format_map(context), remedy.format_map(context)
+
+
+def _example(field: FieldInfo | None) -> object:
+    return field.examples[0] if field is not None and field.examples else None
 
 
 def fields_at(root: type[BaseModel], location: Path) -> dict[str, FieldInfo]:
