@@ -38,7 +38,10 @@ def _model_word(model: str) -> str:
     return model.partition("-")[0].replace(" ", "-").lower()
 
 
-_MODEL_WORDS: Final = frozenset(_model_word(model) for model in GPU_MODELS)
+_MODEL_WORDS: Final = sorted({_model_word(model) for model in GPU_MODELS}, key=len, reverse=True)
+
+_SAID: Final = re.compile(rf"(?<![a-z0-9])({'|'.join(map(re.escape, _MODEL_WORDS))})(?![a-z0-9])")
+"""A model as a word of its own: a100 in gpu-a100, not in xa1000."""
 
 
 @check("instance-runner")
@@ -121,10 +124,9 @@ def model_words(view: View) -> Iterator[Problem]:
         has = {_model_word(model) for model in models}
         for place, words in _words(lane):
             for word in words:
-                wrong = sorted(
-                    model
-                    for model in _MODEL_WORDS
-                    if _says(word, model) and not any(_alike(model, other) for other in has)
+                wrong = any(
+                    not any(_alike(model, other) for other in has)
+                    for model in _SAID.findall(word.lower())
                 )
                 if wrong:
                     yield Problem(
@@ -149,11 +151,6 @@ def _words(lane: LaneView) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield ".labels", lane.spec.labels
     elif isinstance(lane.spec, GitLabLane):
         yield ".tags", lane.spec.tags
-
-
-def _says(word: str, model: str) -> bool:
-    """Whether a model stands in it as a word of its own: a100 in gpu-a100, not in xa1000."""
-    return re.search(rf"(?<![a-z0-9]){model}(?![a-z0-9])", word.lower()) is not None
 
 
 def _alike(model: str, other: str) -> bool:

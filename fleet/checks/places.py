@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from math import ceil
 
@@ -83,7 +82,7 @@ def system_places(view: View) -> Iterator[Problem]:
     for cluster in view.plan.clusters:
         if not any(pool.gpu is None for pool in cluster.pools):
             continue
-        for workload in _each_placement(cluster):
+        for workload in view.placements(cluster):
             if not any(_lives_on(workload, pool) for pool in cluster.pools if pool.gpu is None):
                 yield Problem(
                     path=workload.path,
@@ -102,7 +101,7 @@ def intruders(view: View) -> Iterator[Problem]:
     for cluster in view.plan.clusters:
         if not any(pool.gpu is None for pool in cluster.pools):
             continue
-        for workload in _each_placement(cluster):
+        for workload in view.placements(cluster):
             for pool in cluster.pools:
                 if pool.gpu is not None and _why_not(workload.pod, pool) is None:
                     yield Problem(
@@ -206,19 +205,6 @@ def _short(asked: Amounts, pools: list[Pool]) -> str | None:
         nodes = f"{more} more node{'s' if more > 1 else ''}"
         return f"{text(asked[name])} {name} asked, {text(has[name])} there ({nodes} would do)"
     return None
-
-
-def _each_placement(cluster: ClusterPlan) -> Iterator[Workload]:
-    """One workload of each placement and size: a thousand listeners are all alike."""
-    seen: set[str] = set()
-    for workload in system_workloads(cluster):
-        key = json.dumps(
-            [workload.pod.get(name) for name in ("nodeSelector", "affinity", "tolerations")]
-            + [sorted(requests(workload.pod).items())]
-        )
-        if key not in seen:
-            seen.add(key)
-            yield workload
 
 
 def _lives_on(workload: Workload, pool: Pool) -> bool:

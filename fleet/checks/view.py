@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -13,8 +14,9 @@ from fleet.plan.github import GitHubLanePlan
 from fleet.plan.gitlab import GitLabLanePlan
 from fleet.plan.nodes import Pool
 from fleet.plan.pods import LanePods, lane_pods
-from fleet.plan.scheduling import Amounts, together
+from fleet.plan.scheduling import Amounts, requests, together
 from fleet.plan.shares import Job
+from fleet.plan.workloads import Workload, system_workloads
 from fleet.spec.lanes import Lane
 from fleet.spec.stack import Cluster, Stack
 
@@ -69,6 +71,14 @@ class View:
         """The lanes of one cluster."""
         return self._by_cluster.get(cluster.name, ())
 
+    def placements(self, cluster: ClusterPlan) -> tuple[Workload, ...]:
+        """What lives on CPU nodes, one of each placement and size."""
+        return self._placements[cluster.name]
+
+    @cached_property
+    def _placements(self) -> dict[str, tuple[Workload, ...]]:
+        return {cluster.name: tuple(_unlike(cluster)) for cluster in self.plan.clusters}
+
     def spec_of(self, cluster: ClusterPlan) -> Cluster:
         """What the stack file says of a cluster."""
         return self.stack.clusters[cluster.name]
@@ -95,3 +105,16 @@ class View:
                         pools=tuple(pools[name] for name in lane.job.pools if name in pools),
                         pods=lane_pods(lane),
                     )
+
+
+def _unlike(cluster: ClusterPlan) -> Iterator[Workload]:
+    seen: set[str] = set()
+    for workload in system_workloads(cluster):
+        pod = workload.pod
+        key = json.dumps(
+            [pod.get(name) for name in ("nodeSelector", "affinity", "tolerations")]
+            + [sorted(requests(pod).items())]
+        )
+        if key not in seen:
+            seen.add(key)
+            yield workload
