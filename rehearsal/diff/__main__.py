@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from rehearsal import interrupts
 from rehearsal.errors import Refused
 
 INTERRUPTED = 130
@@ -31,8 +31,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     config = options.config or ROOT / f"Pulumi.{options.stack}.yaml"
     try:
-        if not config.is_file():
-            raise WrongBase(f"{config}: no such file; name a stack that the head has")
         made = make(config, options.base, exact=options.exact, say=say)
     except (Refused, OSError) as refused:
         console.print(
@@ -69,13 +67,21 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="compare with the tip of REF, whatever came to it since",
     )
-    return parser.parse_args(arguments)
-
-
-def _terminate(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
+    parser.add_argument(
+        "--project",
+        default="fleet",
+        metavar="NAME",
+        help="only the fleet has diffs; the bootstrap is refused (fleet)",
+    )
+    options = parser.parse_args(arguments)
+    if options.project != "fleet":
+        parser.error(
+            f"--project {options.project}: only the fleet has diffs; a change of the bootstrap is "
+            "rehearsed by make rehearse PROJECT=bootstrap FROM=old.yaml TO=new.yaml"
+        )
+    return options
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminate)
+    interrupts.install()
     sys.exit(main())

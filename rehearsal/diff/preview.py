@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pulumi import automation
 
 from rehearsal import engine, secrets, words, workspace
 from rehearsal.cli import Cli
-from rehearsal.diff import host
+from rehearsal.diff import host, wording
 from rehearsal.diff.steps import Step, steps
 from rehearsal.engine import Complaint, Outcome
 from rehearsal.errors import Refused
@@ -25,6 +26,10 @@ from rehearsal.standin.faults import Faults
 from rehearsal.standin.packages import PACKAGES
 from rehearsal.standin.world import World
 from rehearsal.workspace import Workspace
+
+_PROTECTED: Final = ("marked for protection", "because it is protected")
+"""What the engine says where it will not replace, and where it will not delete
+(pulumi/pulumi pkg/resource/deploy/step_generator.go and step.go)."""
 
 
 class BaseRefused(Exception):  # noqa: N818 - what a user reads: the base was refused
@@ -140,17 +145,18 @@ def _previewed(scratch: Workspace, placeholders: dict[str, str], told: Told) -> 
 
 
 def _is_protection(complaint: Complaint) -> bool:
-    return "marked for protection" in complaint.message
+    return any(words in complaint.message for words in _PROTECTED)
 
 
 def _with_protection(outcome: Outcome) -> Iterator[str]:
     """The engine's reasons, those for what is protected as one."""
     others = [one for one in outcome.complaints if not _is_protection(one)]
     protected = {f"{one.type} {one.name}" for one in outcome.complaints if _is_protection(one)}
+    many = wording.number(len(protected), "protected resource", "protected resources")
     yield (
-        f"{len(protected)} protected resources would be replaced or deleted, which the engine "
-        f"refuses:\n  {', '.join(sorted(protected))}\n"
-        "  keep them as they are, or set protect: false, deploy that first, and change them then"
+        f"{many} would be replaced or deleted, which the engine refuses\n"
+        "  keep what is protected as it is, or set protect: false, deploy that first, and change "
+        "it then"
     )
     if others:
         yield from (one for one in words.reasons(others) if one not in words.ECHOES)

@@ -1,16 +1,16 @@
-"""A diff on the terminal: what is dangerous first, then what differs, then the engine's words."""
+"""A diff on the terminal: what is dangerous first and last, between them what differs."""
 
 from __future__ import annotations
 
 from rich.console import Console
 from rich.markdown import Markdown
 
-from fleet.report import difference_markdown
 from fleet.report.difference import is_empty
 from rehearsal import words
-from rehearsal.diff import wording
+from rehearsal.diff import caution, wording
 from rehearsal.diff.escape import visible
-from rehearsal.diff.make import Made
+from rehearsal.diff.files import Made
+from rehearsal.diff.fleet_sections import difference_page
 from rehearsal.diff.wording import Phrase
 
 
@@ -22,14 +22,21 @@ def show(made: Made, console: Console) -> None:
         text = visible(f"{indent}{wording.plain(phrase)}")
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
-    for reason in document.refused:
-        for part in f"refused: {reason}".split("\n"):
-            line((part,), "", "bold red")
-    dangerous = [one for one in document.subjects if one.called_out]
-    for one in dangerous:
-        line(wording.called_out(one, document.renames), "! ", "bold red")
+    def urgent() -> None:
+        for reason in document.refused:
+            for part in f"refused: {reason}".split("\n"):
+                line((part,), "", "bold red")
+        for phrase in caution.lines(document):
+            line(phrase, "! ", "bold red")
+
+    urgent()
+    if document.removed:
+        for phrase in caution.holdings(document):
+            line(phrase)
+    for one in wording.protected(document):
+        line(("protected: ", one))
     if document.difference is not None and not is_empty(document.difference):
-        console.print(Markdown(difference_markdown(document.difference)))
+        console.print(Markdown(difference_page(document.difference)))
     if document.settings or document.renames:
         line(("the stack file:",), "")
         for renamed in document.renames:
@@ -48,3 +55,6 @@ def show(made: Made, console: Console) -> None:
             line((text,), "")
     line((*wording.compared(document), ": ", *wording.counts(document)), "")
     line((f"see {words.short(made.folder)}/",), "")
+    if made.text:
+        # The first ones have left the screen by now.
+        urgent()

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from rehearsal.diff.document import Subject, read
-from rehearsal.diff.make import Made, make
+from rehearsal.diff.files import Made
+from rehearsal.diff.make import make
 from rehearsal.diff.revision import WrongBase
 from tests.rehearsal.diff.repositories import committed, git
 from tests.stackfiles import ROOT
