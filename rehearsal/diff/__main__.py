@@ -20,6 +20,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Makes a diff; 0 where there is one, 1 where the head is refused, 2 for a wrong option."""
     options = _options(arguments)
     console = Console()
+    try:
+        return _diff(options, console)
+    except KeyboardInterrupt:
+        console.print("interrupted: nothing was left behind", highlight=False)
+        return INTERRUPTED
+
+
+def _diff(options: argparse.Namespace, console: Console) -> int:
     # Late: an import of the SDKs takes half a second, and --help needs none of them.
     from rehearsal.diff import terminal  # noqa: PLC0415
     from rehearsal.diff.make import make  # noqa: PLC0415
@@ -37,9 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"refused: {refused}", style="bold red", markup=False, highlight=False, soft_wrap=True
         )
         return WRONG_OPTION if isinstance(refused, WrongBase) else 1
-    except KeyboardInterrupt:
-        console.print("interrupted: nothing was left behind", highlight=False)
-        return INTERRUPTED
     terminal.show(made, console)
     return 1 if made.document.refused else 0
 

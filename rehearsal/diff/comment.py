@@ -134,9 +134,11 @@ def _refused(diff: Document, limits: Limits, where: str) -> Iterator[str]:
         yield from ("**This cannot be deployed:**", "")
         told = [line for reason in diff.refused for line in visible_lines(reason)]
         yield from fenced(told[: limits.lines + 10], "text")
+        yield ""
         protected = wording.protected(diff)
         if protected and limits.lines:
-            yield from ("", "<details><summary>What is protected</summary>", "")
+            many = wording.number(len(protected), "protected resource", "protected resources")
+            yield from (f"<details><summary>{many}</summary>", "")
             yield from fenced(protected[: limits.lines], "text")
             yield from _more(len(protected) - limits.lines, where, "\n")
             yield from ("", "</details>", "")

@@ -64,7 +64,8 @@ def make(
         file = stackfile.read(config)
     except Refused as refused:
         say(f"diff of {config.name}: refused, it is no stack file")
-        return _unreadable(stackfile.stack_name(config), repository, base, refused, where)
+        reason = _told(str(refused), project)
+        return _unreadable(stackfile.stack_name(config), repository, base, reason, where)
     work = _Work(
         project=project,
         repository=repository,
@@ -212,7 +213,7 @@ class _Work:
 
 
 def _unreadable(
-    stack: str, repository: Repository, base: Revision, refused: Refused, folder: Path
+    stack: str, repository: Repository, base: Revision, reason: str, folder: Path
 ) -> Made:
     found = Document(
         stack=stack,
@@ -220,7 +221,7 @@ def _unreadable(
         base=Base(ref=base.ref[:500], commit=base.commit),
         head=repository.head(),
         dirty=repository.uncommitted(),
-        refused=(_told(str(refused), repository.project),),
+        refused=(reason,),
     )
     return files.written(Made(document=found, folder=folder))
 

@@ -16,7 +16,7 @@ from pulumi import automation
 
 from rehearsal import engine, secrets, words, workspace
 from rehearsal.cli import Cli
-from rehearsal.diff import host, wording
+from rehearsal.diff import host
 from rehearsal.diff.steps import Step, steps
 from rehearsal.engine import Complaint, Outcome
 from rehearsal.errors import Refused
@@ -149,12 +149,11 @@ def _is_protection(complaint: Complaint) -> bool:
 
 
 def _with_protection(outcome: Outcome) -> Iterator[str]:
-    """The engine's reasons, those for what is protected as one."""
+    """The engine's reasons, those for what is protected as one, with this project's remedy."""
     others = [one for one in outcome.complaints if not _is_protection(one)]
-    protected = {f"{one.type} {one.name}" for one in outcome.complaints if _is_protection(one)}
-    many = wording.number(len(protected), "protected resource", "protected resources")
+    # No count: the engine stops before it has met all of them; the steps know every one.
     yield (
-        f"{many} would be replaced or deleted, which the engine refuses\n"
+        "protected resources would be replaced or deleted, which the engine refuses\n"
         "  keep what is protected as it is, or set protect: false, deploy that first, and change "
         "it then"
     )

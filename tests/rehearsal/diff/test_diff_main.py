@@ -133,6 +133,9 @@ def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
     ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
+    end = text[text.index("see left/") :]
+    assert "refused: because" in end, "hundreds of the engine's lines stand before"
+    assert "! pool t4 of ci is REPLACED" in end
 
 
 def test_the_terminal_is_not_steered_by_a_name(capsys: pytest.CaptureFixture[str]) -> None:
