@@ -36,6 +36,9 @@ endif
 ifdef EXACT
 COMPARED += --exact
 endif
+ifneq ($(PROJECT),fleet)
+COMPARED += --project "$(PROJECT)"
+endif
 
 .PHONY: help environment policy rehearse report diff test coverage lint lock schema benchmark preview up destroy clean
 

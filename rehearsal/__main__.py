@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from rehearsal import interrupts
 from rehearsal.errors import Refused
 from rehearsal.standin.faults import STEPS, Fault
 
@@ -113,10 +113,6 @@ def _stall(text: str) -> Fault:
     return Fault(name=name, seconds=float(seconds or STALL_S))
 
 
-def _terminate(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminate)
+    interrupts.install()
     sys.exit(main())

@@ -58,7 +58,7 @@ def read(path: Path) -> StackFile:
     named = (f"{PROJECT}:{name}" for name in _named_secrets(data))
     return StackFile(
         path=path,
-        name=_stack_name(path),
+        name=stack_name(path),
         text=_without_encrypted(text, root, path),
         data=data,
         secret_keys=tuple(sorted({*encrypted, *named})),
@@ -69,8 +69,8 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or "it is not UTF-8 text"
 
 
-def _stack_name(path: Path) -> str:
-    """The engine takes letters, digits, `-`, `_` and `.`."""
+def stack_name(path: Path) -> str:
+    """What its stack is called; the engine takes letters, digits, `-`, `_` and `.`."""
     stem = path.stem.removeprefix("Pulumi.")
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.") or "stack"
 

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from pulumi import automation
 
+from rehearsal import interrupts
 from rehearsal.cli import Cli
 from rehearsal.engine import Command, Stack
 from rehearsal.errors import Refused
@@ -138,7 +139,8 @@ def opened(
     except automation.CommandError as error:
         raise Refused(f"the engine refused a command: {error}") from None
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with interrupts.ignored():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

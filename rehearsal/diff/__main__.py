@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from rehearsal import interrupts
 from rehearsal.errors import Refused
 
 INTERRUPTED = 130
@@ -20,6 +20,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Makes a diff; 0 where there is one, 1 where the head is refused, 2 for a wrong option."""
     options = _options(arguments)
     console = Console()
+    try:
+        return _diff(options, console)
+    except KeyboardInterrupt:
+        console.print("interrupted: nothing was left behind", highlight=False)
+        return INTERRUPTED
+
+
+def _diff(options: argparse.Namespace, console: Console) -> int:
     # Late: an import of the SDKs takes half a second, and --help needs none of them.
     from rehearsal.diff import terminal  # noqa: PLC0415
     from rehearsal.diff.make import make  # noqa: PLC0415
@@ -31,17 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     config = options.config or ROOT / f"Pulumi.{options.stack}.yaml"
     try:
-        if not config.is_file():
-            raise WrongBase(f"{config}: no such file; name a stack that the head has")
         made = make(config, options.base, exact=options.exact, say=say)
     except (Refused, OSError) as refused:
         console.print(
             f"refused: {refused}", style="bold red", markup=False, highlight=False, soft_wrap=True
         )
         return WRONG_OPTION if isinstance(refused, WrongBase) else 1
-    except KeyboardInterrupt:
-        console.print("interrupted: nothing was left behind", highlight=False)
-        return INTERRUPTED
     terminal.show(made, console)
     return 1 if made.document.refused else 0
 
@@ -69,13 +72,21 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="compare with the tip of REF, whatever came to it since",
     )
-    return parser.parse_args(arguments)
-
-
-def _terminate(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
+    parser.add_argument(
+        "--project",
+        default="fleet",
+        metavar="NAME",
+        help="only the fleet has diffs; the bootstrap is refused (fleet)",
+    )
+    options = parser.parse_args(arguments)
+    if options.project != "fleet":
+        parser.error(
+            f"--project {options.project}: only the fleet has diffs; a change of the bootstrap is "
+            "rehearsed by make rehearse PROJECT=bootstrap FROM=old.yaml TO=new.yaml"
+        )
+    return options
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminate)
+    interrupts.install()
     sys.exit(main())

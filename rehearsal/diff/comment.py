@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rehearsal.diff import document, properties, wording
+from fleet.report.difference import is_empty
+from rehearsal.diff import caution, document, properties, wording
 from rehearsal.diff.document import Document, Subject
 from rehearsal.diff.escape import code, fenced, visible_lines
 from rehearsal.diff.fleet_sections import sections
@@ -89,6 +90,9 @@ def _open(diff: Document, limits: Limits, where: str) -> Iterator[str]:
     """What is seen without unfolding."""
     yield f"<!-- gpu-runners diff: {diff.stack} -->"
     yield from ("", f"## {_headline(diff)}", "")
+    # What must be seen comes before what explains it.
+    yield from _caution(diff, limits, where)
+    yield from _refused(diff, limits, where)
     engine = f" Pulumi {code(diff.engine)}." if diff.engine else ""
     yield f"{_markdown(wording.compared(diff))}: {_markdown(wording.counts(diff))}.{engine}"
     if diff.problem is not None:
@@ -96,8 +100,9 @@ def _open(diff: Document, limits: Limits, where: str) -> Iterator[str]:
         yield from fenced(visible_lines(diff.problem)[: limits.lines + 1], "text")
     for note in diff.notes[: limits.rows]:
         yield from ("", f"Note: {code(note, 500)}")
-    yield from _refused(diff, limits)
-    yield from _called_out(diff, limits, where)
+    if _is_nothing(diff):
+        return
+    yield from _holdings(diff, limits, where)
     yield from sections(diff, where, limits.report)
     yield from _settings(diff, limits, where)
     yield from _things(diff, limits, where)
@@ -105,29 +110,56 @@ def _open(diff: Document, limits: Limits, where: str) -> Iterator[str]:
 
 def _headline(diff: Document) -> str:
     stack = code(diff.stack)
-    dangerous = sum(one.called_out for one in diff.subjects)
+    if diff.removed:
+        return f"{stack}: the stack file is removed"
     if diff.refused:
         return f"{stack}: refused"
-    if dangerous:
-        return f"{stack}: {dangerous} replaced, renamed or deleted"
+    if dangerous := caution.title(diff):
+        return f"{stack}: {dangerous}"
     changing = sum(diff.counts.values())
-    return f"{stack}: {changing} resources change" if changing else f"{stack}: no changes"
+    if not changing:
+        return f"{stack}: no changes"
+    return f"{stack}: {wording.number(changing, 'resource changes', 'resources change')}"
 
 
-def _refused(diff: Document, limits: Limits) -> Iterator[str]:
+def _is_nothing(diff: Document) -> bool:
+    """Whether there is nothing to read: neither the engine nor the reports know a difference."""
+    told = (diff.counts, diff.refused, diff.problem, diff.subjects, diff.settings, diff.renames)
+    differs = diff.difference is not None and not is_empty(diff.difference)
+    return not (any(told) or diff.removed or differs)
+
+
+def _refused(diff: Document, limits: Limits, where: str) -> Iterator[str]:
     if diff.refused:
-        yield from ("", "**This cannot be deployed:**", "")
+        yield from ("**This cannot be deployed:**", "")
         told = [line for reason in diff.refused for line in visible_lines(reason)]
         yield from fenced(told[: limits.lines + 10], "text")
+        yield ""
+        protected = wording.protected(diff)
+        if protected and limits.lines:
+            many = wording.number(len(protected), "protected resource", "protected resources")
+            yield from (f"<details><summary>{many}</summary>", "")
+            yield from fenced(protected[: limits.lines], "text")
+            yield from _more(len(protected) - limits.lines, where, "\n")
+            yield from ("", "</details>", "")
 
 
-def _called_out(diff: Document, limits: Limits, where: str) -> Iterator[str]:
-    dangerous = [one for one in diff.subjects if one.called_out]
-    if dangerous:
-        yield from ("", "> [!CAUTION]")
-        for one in dangerous[: limits.rows]:
-            yield f"> - {_markdown(wording.called_out(one, diff.renames))}."
-        yield from _more(len(dangerous) - limits.rows, where, "> - ")
+def _caution(diff: Document, limits: Limits, where: str) -> Iterator[str]:
+    found = caution.lines(diff)
+    if found:
+        yield "> [!CAUTION]"
+        for phrase in found[: limits.rows]:
+            yield f"> - {_markdown(phrase)}."
+        yield from _more(len(found) - limits.rows, where, "> - ")
+        yield ""
+
+
+def _holdings(diff: Document, limits: Limits, where: str) -> Iterator[str]:
+    if diff.removed:
+        yield from ("", "### What stays in the account", "")
+        rows = [_markdown(phrase) for phrase in caution.holdings(diff)]
+        yield from (f"- {row}" for row in rows[: limits.rows])
+        yield from _more(len(rows) - limits.rows, where, "- ")
 
 
 def _settings(diff: Document, limits: Limits, where: str) -> Iterator[str]:
@@ -155,7 +187,8 @@ def _things(diff: Document, limits: Limits, where: str) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
     yield from _more(len(diff.subjects) - limits.rows, where, "\n")
     if diff.left_out:
-        yield from ("", f"{diff.left_out} more resources are counted, but not listed.")
+        more = wording.number(diff.left_out, "more resource is", "more resources are")
+        yield from ("", f"{more} counted, but not listed.")
 
 
 def _why(one: Subject, diff: Document) -> str:
@@ -187,7 +220,8 @@ def _folded(lines: Sequence[str], room: int, where: str) -> str:
             break
         kept.append(line)
     left_out = len(lines) - len(kept)
-    cut = f"\n{left_out} more lines are in {where}.\n" if left_out else ""
+    more = wording.number(left_out, "more line is", "more lines are")
+    cut = f"\n{more} in {where}.\n" if left_out else ""
     if not kept:
         return cut
     return "".join((begin, "\n".join(fenced(kept, "diff")), "\n", cut, end))

@@ -143,6 +143,8 @@ class Document(Model):
     """The head has changes that are in no commit."""
     program_changed: bool = False
     """More differs than stack files: the program, or what it needs."""
+    removed: bool = False
+    """The head has removed the stack file; `base_report` says what its stack holds."""
     problem: Text | None = None
     """Why the base could not be rehearsed; the head is then shown against nothing."""
     refused: tuple[Text, ...] = Field(default=(), max_length=MOST_REMARKS)

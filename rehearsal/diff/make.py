@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -15,11 +14,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from fleet.report import compare
-from rehearsal import checks, cli, secrets, stackfile, workspace
+from rehearsal import checks, cli, stackfile, workspace
 from rehearsal.diff import (
-    comment,
     document,
     environments,
+    files,
+    removed,
     reports,
     revision,
     settings,
@@ -27,6 +27,7 @@ from rehearsal.diff import (
 )
 from rehearsal.diff.document import Base, Document, Operation, Rename
 from rehearsal.diff.escape import clipped
+from rehearsal.diff.files import Made
 from rehearsal.diff.preview import BaseRefused, Preview, Side, Told, preview
 from rehearsal.diff.revision import Repository, Revision, WrongBase
 from rehearsal.errors import Refused
@@ -34,15 +35,6 @@ from rehearsal.stackfile import StackFile
 
 _ROOM: Final = (document.MOST_RESOURCES, 500, 100, 10)
 """Resources, settings and renames to list, fewer where their values are large."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Made:
-    """A diff and where it was left; `text` is the engine's."""
-
-    document: Document
-    text: tuple[str, ...]
-    folder: Path
 
 
 def make(
@@ -57,16 +49,23 @@ def make(
     """Compares the stack file `config` and the program as they stand with those of a base.
 
     Raises `WrongBase` where git does not know the base or the stack file is not the project's,
-    `Refused` for a stack file that cannot be read and where there is no engine.
+    `Refused` where there is no engine. A file that the head has removed and one that is no stack
+    file make a diff too, which says so.
     """
+    where = files.cleared(folder or project / ".rehearsal" / "diff" / stackfile.stack_name(config))
     if not config.resolve().is_relative_to(project.resolve()):
         raise WrongBase(f"{config}: is not in {project}, so no base has it; name a file in there")
     repository = revision.repository(project)
+    repository.sweep()
     base = repository.base(ref, exact=exact)
-    file = stackfile.read(config)
-    where = folder or project / ".rehearsal" / "diff" / file.name
-    shutil.rmtree(where, ignore_errors=True)
-    where.mkdir(parents=True)
+    if not config.exists():
+        return removed.diff(config, repository, base, where, say)
+    try:
+        file = stackfile.read(config)
+    except Refused as refused:
+        say(f"diff of {config.name}: refused, it is no stack file")
+        reason = _told(str(refused), project)
+        return _unreadable(stackfile.stack_name(config), repository, base, reason, where)
     work = _Work(
         project=project,
         repository=repository,
@@ -105,7 +104,7 @@ class _Work:
         try:
             self.report = checks.report_data(self.file)
         except Refused as refused:
-            self.refused = (self._told(str(refused)),)
+            self.refused = (_told(str(refused), self.project),)
         else:
             self._preview()
         made = Made(
@@ -113,7 +112,7 @@ class _Work:
             text=tuple(self.preview.text) if self.preview is not None else (),
             folder=folder,
         )
-        return _written(made, self.preview.placeholders if self.preview is not None else {})
+        return files.written(made, self.preview.placeholders if self.preview is not None else {})
 
     def _preview(self) -> None:
         taken = cli.find(lambda line: self.say(f"  {line}"))
@@ -127,13 +126,14 @@ class _Work:
                     base = self._base_side(root)
                     self.preview = preview(head, base, taken, told)
                 except BaseRefused as refused:
-                    reason = self._told(str(refused).replace(f"{root}/", ""))
+                    reason = _told(str(refused).replace(f"{root}/", ""), self.project)
                     self.problem = reason
                     self.say(f"  the base cannot be rehearsed: {reason}")
                     self.say("  comparing with nothing instead: everything shows as new")
             if self.preview is None:
                 self.preview = preview(head, None, taken, told)
-        self.refused = tuple(map(self._told, self.preview.refused[: document.MOST_REMARKS]))
+        told = self.preview.refused[: document.MOST_REMARKS]
+        self.refused = tuple(_told(reason, self.project) for reason in told)
 
     def _base_side(self, root: Path) -> Side | None:
         """None where the stack is new."""
@@ -156,7 +156,7 @@ class _Work:
         """As much of it as a file may hold; the counts are of everything."""
         for most in _ROOM:
             found = self._with_room(most)
-            if len(_json(found).encode()) <= document.MOST_BYTES:
+            if len(files.as_json(found).encode()) <= document.MOST_BYTES:
                 return found
         raise Refused("the diff is too large to be kept: compare with a nearer base")
 
@@ -207,44 +207,28 @@ class _Work:
         more = reports.renames(difference, self.base_report, self.report)
         return (*found, *(one for one in more if (one.kind, one.cluster, one.new) not in known))
 
-    def _told(self, reason: str) -> str:
-        """A reason as it may be shown: paths from the project's folder, and not without end."""
-        return clipped(reason.replace(f"{self.project}/", ""), document.MOST_TEXT)
-
     def _note(self, text: str) -> None:
         self.notes.append(clipped(text, document.MOST_TEXT))
         self.say(f"  {text}")
 
 
-def _written(made: Made, placeholders: dict[str, str]) -> Made:
-    """Leaves the files; a secret found in one of them is a reason to refuse the head."""
-    _write(made)
-    leaks = secrets.leaks(placeholders, sorted(made.folder.iterdir()))
-    told = tuple(
-        f"the secret {name} stands in plain text in {file.name}: mark the value as secret where "
-        "the program passes it on"
-        for name, file in leaks
+def _unreadable(
+    stack: str, repository: Repository, base: Revision, reason: str, folder: Path
+) -> Made:
+    found = Document(
+        stack=stack,
+        engine="",
+        base=Base(ref=base.ref[:500], commit=base.commit),
+        head=repository.head(),
+        dirty=repository.uncommitted(),
+        refused=(reason,),
     )
-    if not told:
-        return made
-    found = made.document.model_copy(update={"refused": (*made.document.refused, *told)})
-    changed = Made(document=found, text=made.text, folder=made.folder)
-    _write(changed)
-    return changed
+    return files.written(Made(document=found, folder=folder))
 
 
-def _write(made: Made) -> None:
-    for name, text in (
-        ("diff.txt", "\n".join(made.text) + "\n"),
-        ("diff.json", _json(made.document)),
-        ("summary.md", comment.summary(made.document, made.text)),
-        ("comment.md", comment.comment(made.document)),
-    ):
-        (made.folder / name).write_text(text, encoding="utf-8")
-
-
-def _json(document: Document) -> str:
-    return document.model_dump_json(indent=2) + "\n"
+def _told(reason: str, project: Path) -> str:
+    """A reason as it may be shown: paths from the project's folder, and not without end."""
+    return clipped(reason.replace(f"{project}/", ""), document.MOST_TEXT)
 
 
 def _is_program(path: str) -> bool:

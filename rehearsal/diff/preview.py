@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pulumi import automation
 
@@ -25,6 +26,10 @@ from rehearsal.standin.faults import Faults
 from rehearsal.standin.packages import PACKAGES
 from rehearsal.standin.world import World
 from rehearsal.workspace import Workspace
+
+_PROTECTED: Final = ("marked for protection", "because it is protected")
+"""What the engine says where it will not replace, and where it will not delete
+(pulumi/pulumi pkg/resource/deploy/step_generator.go and step.go)."""
 
 
 class BaseRefused(Exception):  # noqa: N818 - what a user reads: the base was refused
@@ -140,17 +145,17 @@ def _previewed(scratch: Workspace, placeholders: dict[str, str], told: Told) -> 
 
 
 def _is_protection(complaint: Complaint) -> bool:
-    return "marked for protection" in complaint.message
+    return any(words in complaint.message for words in _PROTECTED)
 
 
 def _with_protection(outcome: Outcome) -> Iterator[str]:
-    """The engine's reasons, those for what is protected as one."""
+    """The engine's reasons, those for what is protected as one, with this project's remedy."""
     others = [one for one in outcome.complaints if not _is_protection(one)]
-    protected = {f"{one.type} {one.name}" for one in outcome.complaints if _is_protection(one)}
+    # No count: the engine stops before it has met all of them; the steps know every one.
     yield (
-        f"{len(protected)} protected resources would be replaced or deleted, which the engine "
-        f"refuses:\n  {', '.join(sorted(protected))}\n"
-        "  keep them as they are, or set protect: false, deploy that first, and change them then"
+        "protected resources would be replaced or deleted, which the engine refuses\n"
+        "  keep what is protected as it is, or set protect: false, deploy that first, and change "
+        "it then"
     )
     if others:
         yield from (one for one in words.reasons(others) if one not in words.ECHOES)

@@ -6,7 +6,9 @@ https://git-scm.com/docs/git-worktree.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from rehearsal import interrupts
 from rehearsal.errors import Refused
 
 DEFAULTS: Final = ("origin/main", "main")
@@ -23,6 +26,13 @@ DEFAULTS: Final = ("origin/main", "main")
 
 LIMIT_S: Final = 120.0
 """A command of git's on local files; one that takes longer waits for what never comes."""
+
+
+SCRATCH: Final = "gpu-runners-base-"
+"""What the names of scratch folders begin with."""
+
+LOCK: Final = "lock"
+"""A file in each, locked while its run lives: the kernel lets go of it however the run ends."""
 
 
 class WrongBase(Refused):
@@ -84,9 +94,11 @@ class Repository:
     @contextmanager
     def checked_out(self, commit: str) -> Generator[Path]:
         """The project's folder as it was at `commit`; removed at the end. Raises `Refused`."""
-        scratch = Path(tempfile.mkdtemp(prefix="gpu-runners-base-"))
+        scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
         tree = scratch / "tree"
+        lock = (scratch / LOCK).open("w")
         try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             # No hook of the repository's runs: it would act on a folder that nobody works in.
             done = self._git(
                 "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach", "--quiet",
@@ -96,9 +108,39 @@ class Repository:
                 raise Refused(f"git worktree add: {_last_line(done)}")
             yield tree / self.project.relative_to(self.top)
         finally:
-            self._git("worktree", "remove", "--force", str(tree))
-            shutil.rmtree(scratch, ignore_errors=True)
-            self._git("worktree", "prune")
+            with interrupts.ignored(), lock:
+                self._remove(tree)
+
+    def sweep(self) -> None:
+        """Removes what runs that were killed have left of `checked_out`; a living run keeps its."""
+        self._git("worktree", "prune")
+        for line in self._ask("worktree", "list", "--porcelain", "-z").split("\0"):
+            tree = Path(line.removeprefix("worktree "))
+            if not line.startswith("worktree ") or not tree.parent.name.startswith(SCRATCH):
+                continue
+            try:
+                # Not made where there is none: without one the folder is not of this program.
+                with (tree.parent / LOCK).open("r+") as lock, interrupts.ignored():
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    self._remove(tree)
+            except OSError:
+                continue
+
+    def has(self, commit: str, path: Path) -> bool:
+        """Whether a file of the project, by its path from there, is in a commit."""
+        return " blob " in self._ask("ls-tree", "-z", commit, "--", str(path))
+
+    def stacks(self, commit: str) -> list[str]:
+        """Names of the project's stacks, in the working tree or in a commit."""
+        then = self._ask("ls-tree", "-z", "--name-only", commit).split("\0")
+        names = {*then, *(file.name for file in self.project.iterdir())}
+        found = (re.fullmatch(r"Pulumi\.(.+)\.yaml", name) for name in names)
+        return sorted(match[1] for match in found if match is not None)
+
+    def _remove(self, tree: Path) -> None:
+        self._git("worktree", "remove", "--force", str(tree))
+        shutil.rmtree(tree.parent, ignore_errors=True)
+        self._git("worktree", "prune")
 
     def _named(self, ref: str | None) -> tuple[str, str]:
         for name in (ref,) if ref else DEFAULTS:

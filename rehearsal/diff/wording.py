@@ -57,16 +57,19 @@ Phrase = Sequence[str]
 def counts(document: Document) -> Phrase:
     """How many resources meet with each operation."""
     told = [f"{count} {operation}" for operation, count in document.counts.items() if count]
+    if document.removed:
+        return ("nothing to preview, for the stack file is removed",)
     if not told and document.refused:
         return ("not previewed",)
     if not told:
-        return (f"no changes, {document.unchanged} resources stay as they are",)
+        stay = number(document.unchanged, "resource stays as it is", "resources stay as they are")
+        return (f"no changes, {stay}",)
     return (", ".join([*sorted(told), f"{document.unchanged} same"]),)
 
 
 def compared(document: Document) -> Phrase:
     """What is compared with what."""
-    head = "the working tree" if document.dirty else Name(document.head[:9])
+    head = "The working tree" if document.dirty else Name(document.head[:9])
     if document.base is None or document.problem is not None:
         return (head, " compared with nothing")
     base = document.base
@@ -139,6 +142,16 @@ def follows(subject: Subject, document: Document) -> bool:
     )
 
 
+def protected(document: Document) -> list[str]:
+    """Type and name of every listed resource that the engine refuses to replace or delete."""
+    return [
+        f"{one.type} {one.name}"
+        for subject in document.subjects
+        for one in subject.resources
+        if one.protected and one.operation in ("replace", "delete")
+    ]
+
+
 def is_protected(subject: Subject) -> bool:
     """Whether the engine will refuse a part of it."""
     return any(
@@ -162,6 +175,11 @@ def window(old: str, new: str, most: int = WINDOW) -> tuple[str, str]:
         )
         start = max(0, same - most // 4)
     return _cut(old, start, most), _cut(new, start, most)
+
+
+def number(count: int, one: str, many: str) -> str:
+    """A count with its noun."""
+    return f"{count} {one if count == 1 else many}"
 
 
 def plain(phrase: Phrase) -> str:

@@ -161,7 +161,7 @@ def report(text: str) -> dict[str, Any]:
 def test_what_is_dangerous_stands_first_and_says_why() -> None:
     text = comment(replaced())
     assert text.startswith("<!-- gpu-runners diff: prod -->\n")
-    assert "## `prod`: 1 replaced, renamed or deleted" in text
+    assert "## `prod`: 1 replaced\n" in text
     assert (
         "> - pool `t4` of `ci` is REPLACED (`instanceTypes[0]`: `g4dn.xlarge` -> `g4dn.2xlarge`): "
         "new nodes come, the old ones go, and the jobs that run on them." in text

@@ -14,7 +14,7 @@ from rehearsal.diff import make as maker
 from rehearsal.diff import terminal
 from rehearsal.diff.__main__ import main
 from rehearsal.diff.document import Document
-from rehearsal.diff.make import Made
+from rehearsal.diff.files import Made
 from rehearsal.diff.revision import WrongBase
 from rehearsal.errors import Refused
 from rehearsal.workspace import ROOT
@@ -74,11 +74,13 @@ def test_the_exit_code_says_what_came_of_it(
     assert main([]) == code
 
 
-def test_a_stack_that_the_head_lacks_is_a_wrong_option(
+def test_the_bootstrap_is_refused_with_what_to_run_instead(
     asked: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--stack", "nowhere"]) == 2
-    assert "name a stack that the head has" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as raised:
+        main(["--project", "bootstrap"])
+    assert raised.value.code == 2
+    assert "only the fleet has diffs" in capsys.readouterr().err
     assert "config" not in asked
 
 
@@ -88,6 +90,7 @@ def test_a_stack_that_the_head_lacks_is_a_wrong_option(
         ([], '--stack "staging"'),
         (["STACK=prod", "BASE=HEAD~1"], '--stack "prod" --base "HEAD~1"'),
         (["CONFIG=examples/a.yaml", "EXACT=1"], '--config "examples/a.yaml" --exact'),
+        (["PROJECT=bootstrap"], '--stack "ci" --project "bootstrap"'),
     ],
 )
 def test_make_hands_its_variables_on(given: list[str], expected: str) -> None:
@@ -130,6 +133,9 @@ def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
     ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
+    end = text[text.index("see left/") :]
+    assert "refused: because" in end, "hundreds of the engine's lines stand before"
+    assert "! pool t4 of ci is REPLACED" in end
 
 
 def test_the_terminal_is_not_steered_by_a_name(capsys: pytest.CaptureFixture[str]) -> None:

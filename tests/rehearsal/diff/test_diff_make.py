@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from rehearsal.diff.document import Subject, read
-from rehearsal.diff.make import Made, make
+from rehearsal.diff.files import Made
+from rehearsal.diff.make import make
 from rehearsal.diff.revision import WrongBase
 from tests.rehearsal.diff.repositories import committed, git
 from tests.stackfiles import ROOT
@@ -186,7 +187,10 @@ def test_what_is_protected_is_refused_and_shown_all_the_same(branch: Path) -> No
     diff = make(branch / STAGING, "protected", say=said.append, project=branch).document
     (reason,) = diff.refused
     assert "protected resources would be replaced" in reason
-    assert "aws:ec2/vpc:Vpc ci-staging-network-vpc" in reason
+    assert "set protect: false" in reason
+    comment = (branch / ".rehearsal/diff/staging/comment.md").read_text(encoding="utf-8")
+    assert "aws:ec2/vpc:Vpc ci-staging-network-vpc" in comment
+    assert "state unprotect" not in comment, "the README's way is another"
     network = diff.subjects[0]
     assert (network.kind, network.operation, network.called_out) == ("network", "replace", True)
     assert any(one.protected for one in network.resources)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from rehearsal.diff.revision import WrongBase, repository
+from rehearsal.diff.revision import LOCK, SCRATCH, WrongBase, repository
 from tests.rehearsal.diff.repositories import committed, git
 
 
@@ -135,3 +136,29 @@ def test_a_hooks_variables_point_git_nowhere_else(
 ) -> None:
     monkeypatch.setenv("GIT_DIR", os.devnull)
     assert repository(project).base("main").commit
+
+
+def test_what_a_killed_run_left_is_removed_and_a_living_runs_folder_stays(
+    project: Path, tmp_path: Path
+) -> None:
+    found = repository(project)
+    dead, foreign = (tmp_path / name / "tree" for name in (f"{SCRATCH}dead", f"{SCRATCH}foreign"))
+    own = tmp_path / "own" / "tree"
+    for tree in (dead, foreign, own):
+        git(project, "worktree", "add", "--quiet", "--detach", str(tree), "HEAD")
+    for tree in (dead, own):
+        (tree.parent / LOCK).touch()
+    with found.checked_out("HEAD") as living:
+        found.sweep()
+        assert (living / "a.txt").exists(), "its process lives"
+        assert not dead.parent.exists()
+        assert foreign.exists(), "without our lock file it may be anybody's"
+        assert own.exists(), "a worktree of the user's"
+        assert len(git(project, "worktree", "list").splitlines()) == 4
+
+
+def test_a_registration_whose_folder_is_gone_is_pruned(project: Path, tmp_path: Path) -> None:
+    git(project, "worktree", "add", "--quiet", "--detach", str(tmp_path / "gone"), "HEAD")
+    shutil.rmtree(tmp_path / "gone")
+    repository(project).sweep()
+    assert len(git(project, "worktree", "list").splitlines()) == 1
