@@ -230,7 +230,7 @@ def _called(update: Update, renamed: Mapping[str, str]) -> Update:
     if name is None:
         return update
     says = f"it is called {name} now; jobs that ask for the old name find no runner any more"
-    return {**update, "says": says}
+    return {**update, "effect": "renamed", "says": says}
 
 
 def _moved(pools: Mapping[str, str], lanes: Mapping[str, str]) -> dict[str, str]:

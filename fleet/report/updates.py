@@ -20,7 +20,7 @@ from typing import Final, Literal, TypedDict
 from fleet.report.fields import changes, cluster_fields, pool_fields
 from fleet.report.read import Data, count, filled, part, parts, text, words
 
-Effect = Literal["replaced", "rolled", "new nodes only", "removed", "shrunk"]
+Effect = Literal["replaced", "renamed", "rolled", "new nodes only", "removed", "shrunk"]
 
 
 class Update(TypedDict):
@@ -39,7 +39,7 @@ class Update(TypedDict):
     says: str
 
 
-SEVERE: Final[tuple[Effect, ...]] = ("replaced", "removed", "rolled", "shrunk")
+SEVERE: Final[tuple[Effect, ...]] = ("replaced", "renamed", "removed", "rolled", "shrunk")
 """Effects that jobs may feel."""
 
 

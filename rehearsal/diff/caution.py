@@ -28,6 +28,7 @@ _UPDATES: Final = {
     ("pool", "rolled"): f"its nodes are replaced one by one, and {_ENDS}",
     ("pool", "shrunk"): "nodes above its new maximum go, and the jobs that run on them",
     ("lane", "replaced"): "while it is installed anew, jobs that ask for it wait",
+    ("lane", "renamed"): "jobs that ask for its old name find no runner",
     ("lane", "removed"): "jobs that ask for it find no runner",
 }
 """Our words, by what and effect: those of a document may be anybody's."""

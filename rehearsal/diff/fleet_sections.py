@@ -44,14 +44,8 @@ def sections(diff: Document, where: str, most: int = MOST_CHARACTERS) -> Iterato
     yield from _made(lambda: "\n".join(fenced(picture(head).split("\n"), "mermaid")), where, most)
 
 
-def difference_page(changed: dict[str, Any]) -> str:
-    """The difference of two reports as Markdown; a lane that got another name is not "removed"."""
-    text = difference_markdown(changed)
-    return text.replace("**removed**: it is called", "**renamed**: it is called")
-
-
 def _difference(changed: dict[str, Any]) -> str:
-    return difference_page(changed).removeprefix("## Difference\n").strip("\n")
+    return difference_markdown(changed).removeprefix("## Difference\n").strip("\n")
 
 
 def _made(make: Callable[[], str], where: str, most: int) -> list[str]:

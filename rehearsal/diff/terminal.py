@@ -7,13 +7,13 @@ from typing import Final
 from rich.console import Console
 from rich.markdown import Markdown
 
+from fleet.report import difference_markdown
 from fleet.report.difference import is_empty
 from rehearsal import words
 from rehearsal.diff import caution, wording
 from rehearsal.diff.document import Document
 from rehearsal.diff.escape import visible
 from rehearsal.diff.files import Made
-from rehearsal.diff.fleet_sections import difference_page
 from rehearsal.diff.wording import Phrase
 
 _MOST_NAMES: Final = 5
@@ -32,7 +32,7 @@ def show(made: Made, console: Console) -> None:
         if len(protected) > _MOST_NAMES:
             _line(console, (f"and {len(protected) - _MOST_NAMES} more, see comment.md",))
     if document.difference is not None and not is_empty(document.difference):
-        console.print(Markdown(difference_page(document.difference)))
+        console.print(Markdown(difference_markdown(document.difference)))
     _changes(document, console)
     if made.text:
         _line(console, ("the engine:",), "")

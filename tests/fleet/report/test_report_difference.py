@@ -270,6 +270,7 @@ def test_a_finding_goes_along_with_the_lane_that_gets_another_name() -> None:
     found = compare(base, head)
     assert found["findings"] == {"new": [], "gone": []}
     (update,) = [one for one in found["updates"] if one["what"] == "lane"]
+    assert update["effect"] == "renamed"
     assert update["says"].startswith("it is called ci-usw2/github/big now; jobs that ask for")
 
 

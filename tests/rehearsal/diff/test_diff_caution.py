@@ -95,7 +95,7 @@ def test_one_is_not_spoken_of_as_many() -> None:
 
 
 def test_a_lane_with_another_name_is_renamed_and_not_removed() -> None:
-    gone = {**update("removed", "lane", "ci/github/old"), "says": "it is called new now"}
+    gone = {**update("renamed", "lane", "ci/github/old"), "says": "it is called new now"}
     text = comment(diff(report={"clusters": {}}, difference={"base": True, "updates": [gone]}))
     assert "lane `ci/github/old` **renamed**: it is called new now" in text
 
