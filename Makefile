@@ -11,8 +11,8 @@ POLICY_ENVIRONMENT := policy/.venv/.complete
 unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
-ifdef FROM
-WHAT := --from "$(FROM)" --to "$(TO)"
+ifneq ($(FROM)$(TO),)
+WHAT := $(if $(FROM),--from "$(FROM)") $(if $(TO),--to "$(TO)")
 else ifdef CONFIG
 WHAT := --config "$(CONFIG)"
 else

@@ -91,7 +91,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     options = parser.parse_args(arguments)
     if (options.from_file is None) != (options.to_file is None):
-        parser.error("--from and --to go together")
+        parser.error("--from and --to go together (FROM= and TO= of make)")
     for text in options.stall:
         _, colon, seconds = text.partition(":")
         if colon and not seconds.isdigit():

@@ -122,11 +122,14 @@ def state_reading(bucket_arn: str, key_arn: str) -> Document:
 def state_writing(bucket_arn: str, key_arn: str, stack: str) -> Document:
     """Reads and writes the state of one stack: checkpoint, history, backups and locks.
 
-    Layout: pulumi/pulumi pkg/backend/diy/store.go and lock.go.
+    Layout: pulumi/pulumi pkg/backend/diy: store.go, state.go, stack_tags.go, lock.go.
     """
     own = _objects(
         bucket_arn,
-        f"stacks/{PROJECT}/{stack}.*",
+        # Not `.*`: a stack's name may hold dots, and prod.eu is not prod's.
+        f"stacks/{PROJECT}/{stack}.json",
+        f"stacks/{PROJECT}/{stack}.json.*",
+        f"stacks/{PROJECT}/{stack}.pulumi-tags",
         f"history/{PROJECT}/{stack}/*",
         f"backups/{PROJECT}/{stack}/*",
         f"locks/organization/{PROJECT}/{stack}/*",

@@ -90,13 +90,12 @@ RIGHTS: Mapping[str, Rights] = {
             "ec2:DescribeSecurityGroupRules",
             "ec2:DescribeSecurityGroups",
         ),
-        # A rule that is authorised is itself a new resource, without a tag.
-        make=(
+        make=("ec2:CreateSecurityGroup",),
+        # Of the group alone; the new rule is asked about only where it is tagged (IAM user guide,
+        # reference_policies_examples_ec2_securitygroups-vpc).
+        change=(
             "ec2:AuthorizeSecurityGroupEgress",
             "ec2:AuthorizeSecurityGroupIngress",
-            "ec2:CreateSecurityGroup",
-        ),
-        change=(
             "ec2:DeleteSecurityGroup",
             "ec2:RevokeSecurityGroupEgress",
             "ec2:RevokeSecurityGroupIngress",

@@ -190,6 +190,7 @@ def test_the_state_of_every_stack_is_read_by_a_preview_but_not_the_bootstraps() 
     [
         "stacks/gpu-runners/staging.json",
         "stacks/gpu-runners/staging.json.bak",
+        "stacks/gpu-runners/staging.json.gz.bak",
         "stacks/gpu-runners/staging.pulumi-tags",
         "history/gpu-runners/staging/staging-1.history.json",
         "backups/gpu-runners/staging/staging.1.json",
@@ -201,6 +202,11 @@ def test_a_deploy_writes_the_state_of_its_own_stack_only(key: str) -> None:
         assert may(STAGING, action, f"{BUCKET}/.pulumi/{key}")
         assert not may(PROD, action, f"{BUCKET}/.pulumi/{key}")
     assert not may(PREVIEW, "s3:PutObject", f"{BUCKET}/.pulumi/{key}")
+
+
+def test_a_stack_whose_name_goes_on_after_a_dot_is_another() -> None:
+    assert not may(STAGING, "s3:PutObject", f"{BUCKET}/.pulumi/stacks/gpu-runners/staging.eu.json")
+    assert not may(STAGING, "s3:PutObject", f"{BUCKET}/.pulumi/history/gpu-runners/staging.eu/1")
 
 
 def test_the_key_opens_secrets_and_encrypts_state() -> None:
@@ -237,6 +243,13 @@ def test_networks_are_made_anywhere_in_the_region_and_changed_by_their_tag() -> 
     assert not may(STAGING, "ec2:DeleteVpc", "*", **HERE, **{tag: "ci-usw2"})
     assert not may(STAGING, "ec2:DeleteVpc", "*", **HERE)
     assert not may(STAGING, "ec2:TerminateInstances", "*", **HERE, **{tag: "ci-staging"})
+
+
+def test_a_security_group_is_opened_by_its_tag_only() -> None:
+    tag = "aws__ResourceTag___gpu-runners___cluster"
+    for action in ("ec2:AuthorizeSecurityGroupIngress", "ec2:AuthorizeSecurityGroupEgress"):
+        assert may(STAGING, action, "*", **HERE, **{tag: "ci-staging"})
+        assert not may(STAGING, action, "*", **HERE)
 
 
 def test_tags_are_set_at_birth_or_on_what_is_ones_own() -> None:
