@@ -73,7 +73,8 @@ class Lane(Model):
         default=None, description="size of /dev/shm; default: half of memory"
     )
     image: ImageReference | None = Field(
-        default=None, description="container image, with its registry"
+        default=None,
+        description="container image, with its registry; on GitHub the runner's, in every mode",
     )
     cuda: CudaVersion | None = Field(
         default=None,
