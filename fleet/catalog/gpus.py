@@ -119,6 +119,7 @@ _ROWS: Final[tuple[_Row, ...]] = (
     ("P40",          24,  24576, _PASCAL,    (6, 1), False, "Tesla-P40",
         "nvidia-tesla-p40", _BY_NAME),
     ("A2",           16,  15356, _AMPERE,    (8, 6), False, "NVIDIA-A2", "nvidia-a2", _BY_NAME),
+    # A board of it has four GPUs.
     ("A16",          16,  15356, _AMPERE,    (8, 6), False, "NVIDIA-A16", "nvidia-a16", _BY_NAME),
     ("A30",          24,  24576, _AMPERE,    (8, 0), True,  "NVIDIA-A30", "nvidia-a30", _ELSEWHERE),
     ("A40",          48,  46068, _AMPERE,    (8, 6), False, "NVIDIA-A40", "nvidia-a40", _ELSEWHERE),
