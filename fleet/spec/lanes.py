@@ -23,7 +23,7 @@ def visible_indexes(value: str, gpus: int) -> tuple[int, ...] | None:
     """Which of a job's GPUs CUDA shows by that variable; None where it names cards by UUID.
 
     In its container a job's GPUs are 0, 1 and so on. CUDA ends at the first entry that it does not
-    find. Source: CUDA C++ Programming Guide, CUDA environment variables.
+    find (CUDA C++ Programming Guide, CUDA environment variables: from memory, not confirmed).
     """
     seen: list[int] = []
     for part in value.split(","):
