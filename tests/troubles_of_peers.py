@@ -6,7 +6,7 @@ import dataclasses
 from datetime import date
 
 from fleet.plan.build import ClusterPlan
-from tests.fleet.checks.planted import cards, with_values
+from tests.fleet.checks.planted import CPU, cards, existing_of, with_values
 from tests.troubles import Fault, on_eks, on_gitlab, on_oke, on_site
 from tests.troubles_of_seeds import (
     DOCKER,
@@ -129,4 +129,29 @@ FAULTS: dict[str, Fault] = {
         data=on_gitlab(tags=[f"tag-{number}" for number in range(48)], default_tags=True)
     ),
     "images fill the disk of GPU nodes (kubeflow/trainer#2809)": SMALL_BOOT_VOLUME,
+    "few CUDA images have room on the disk of GPU nodes": Fault(
+        data=on_oke({"boot_volume_gb": 300})
+    ),
+    "an image is never pulled, and no new node has it": Fault(data=on_eks(pull_policy="Never")),
+    "the lane's image holds no runner: its pods end at once, again and again": Fault(
+        data=on_eks(image="docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04")
+    ),
+    "a variable of the lane hides a job's only GPU": Fault(
+        data=on_eks(env={"CUDA_VISIBLE_DEVICES": "1"})
+    ),
+    "a variable of the lane hides one of a job's GPUs": Fault(
+        data=on_eks(
+            {"instance_types": ["g4dn.12xlarge"]}, gpus=2, env={"CUDA_VISIBLE_DEVICES": "0"}
+        )
+    ),
+    "the job's user is not in the group of /dev/dri": Fault(
+        data=existing_of(
+            {"dri": {"devices": {"dri": 2}}, "cpu": CPU},
+            {"vulkan": {"pools": ["dri"], "cpu": 2, "memory": "4Gi", "device": "dri"}},
+        )
+    ),
+    "the lane says another CUDA version than its image": Fault(
+        data=on_eks(image="ghcr.io/example/runner:2.338.0-cuda12.9", cuda="12.8")
+    ),
+    "a CUDA version that NVIDIA never released": Fault(data=on_eks(cuda="12.7")),
 }

@@ -15,8 +15,8 @@ Sources:
   appends `-SHARED`, a MIG strategy `single` appends `-MIG-<profile>`.
 - `usable_mib`: "Memory-Usage" in public copies of nvidia-smi's table, and the label
   nvidia.com/gpu.memory of public node descriptions, with drivers from 510 on and ECC as the card is
-  delivered: on, but off on RTX and GeForce cards. From memory, not confirmed: V100, A100-80GB, L4,
-  P40, RTX 3090
+  delivered: on, but off on RTX cards, and GeForce cards have none. From memory, not confirmed: what
+  ECC is by default, and the figures of V100, P40 and RTX 3090
 - `accelerator_label`: the autoscaler knows the values nvidia-tesla-{k80,p100,v100,t4,a100},
   nvidia-a10g, nvidia-l4 and nvidia-l40s (kubernetes/autoscaler
   cluster-autoscaler/cloudprovider/aws/aws_cloud_provider.go). Another value works the same for
@@ -119,6 +119,7 @@ _ROWS: Final[tuple[_Row, ...]] = (
     ("P40",          24,  24576, _PASCAL,    (6, 1), False, "Tesla-P40",
         "nvidia-tesla-p40", _BY_NAME),
     ("A2",           16,  15356, _AMPERE,    (8, 6), False, "NVIDIA-A2", "nvidia-a2", _BY_NAME),
+    # A board of it has four GPUs.
     ("A16",          16,  15356, _AMPERE,    (8, 6), False, "NVIDIA-A16", "nvidia-a16", _BY_NAME),
     ("A30",          24,  24576, _AMPERE,    (8, 0), True,  "NVIDIA-A30", "nvidia-a30", _ELSEWHERE),
     ("A40",          48,  46068, _AMPERE,    (8, 6), False, "NVIDIA-A40", "nvidia-a40", _ELSEWHERE),

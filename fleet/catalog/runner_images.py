@@ -3,10 +3,8 @@
 Nothing here asks a registry. A name on a registry of one's own can be anything: only what ends like
 a public image there is taken for a copy of it.
 
-Sources: the images' own Dockerfiles and pages at https://hub.docker.com and
-https://catalog.ngc.nvidia.com ; that the name of an official image may be written short, with
-`library/` or under public.ecr.aws/docker: https://docs.docker.com/docker-hub/repos/ . From memory:
-that none of them ever brought a runner.
+From memory, not confirmed: that none of them brings a runner, and that the name of an official
+image may be written short, with `library/`, or under public.ecr.aws/docker.
 """
 
 from typing import Final, Literal

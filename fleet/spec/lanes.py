@@ -23,7 +23,7 @@ def visible_indexes(value: str, gpus: int) -> tuple[int, ...] | None:
     """Which of a job's GPUs CUDA shows by that variable; None where it names cards by UUID.
 
     In its container a job's GPUs are 0, 1 and so on. CUDA ends at the first entry that it does not
-    find. Source: CUDA C++ Programming Guide, CUDA environment variables.
+    find (CUDA C++ Programming Guide, CUDA environment variables: from memory, not confirmed).
     """
     seen: list[int] = []
     for part in value.split(","):
@@ -73,7 +73,8 @@ class Lane(Model):
         default=None, description="size of /dev/shm; default: half of memory"
     )
     image: ImageReference | None = Field(
-        default=None, description="container image, with its registry"
+        default=None,
+        description="container image, with its registry; on GitHub the runner's, in every mode",
     )
     cuda: CudaVersion | None = Field(
         default=None,

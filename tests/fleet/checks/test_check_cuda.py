@@ -24,7 +24,7 @@ def said(data: dict[str, Any]) -> list[str]:
 
 
 def image(tag: str) -> str:
-    return f"docker.io/nvidia/cuda:{tag}-devel-ubuntu22.04"
+    return f"ghcr.io/example/runner:2.338.0-cuda{tag}"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,8 @@ def test_a_cuda_tag_of_two_numbers_does_not_exist() -> None:
     data = on("T4", "580.95", image="docker.io/nvidia/cuda:12.4-devel-ubuntu22.04")
     (finding,) = found("image-tag", data)
     assert (finding.severity, finding.path) == ("warning", f"{GPU}.image")
-    assert not found("image-tag", on("T4", "580.95", image=image("12.4.1")))
+    whole = "docker.io/nvidia/cuda:12.4.1-devel-ubuntu22.04"
+    assert not found("image-tag", on("T4", "580.95", image=whole))
 
 
 def test_a_default_image_that_does_not_run_is_a_warning_for_jobs_that_name_none() -> None:

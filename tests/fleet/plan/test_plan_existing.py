@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fleet.catalog.gpus import GPU_MODELS
 from fleet.plan.access import DEFAULT_PERMISSIONS
 from fleet.plan.build import ClusterPlan
 from fleet.plan.existing import ExistingPlan
@@ -282,3 +283,18 @@ def test_the_report_says_whose_the_nodes_are_and_how_many_jobs_share_a_device() 
     assert row.startswith("| honey | github/vulkan | `runs-on: vulkan` | `dri`: 4 a node")
     assert "| /dev/dri, 2 CPU, 8 GiB memory |" in row
     assert "8 x A100-40GB, each in 7 MIG instances (5 GB)" in text
+
+
+@pytest.mark.parametrize("model", GPU_MODELS)
+def test_nodes_may_have_any_card_of_the_catalog(model: str) -> None:
+    pool = f"{POOLS}.a100"
+    changes = {f"{pool}.gpu": model, f"{pool}.sharing": GONE, f"{HONEY}.github.lanes.mig": GONE}
+    gitlab = f"{HONEY}.gitlab.lanes.ska-gpu-a100"
+    fleet = loaded(every_key({**changes, f"{gitlab}.gpu": model, f"{gitlab}.concurrent": 16}))
+    found = next(one for one in fleet.plan.clusters if one.name == "honey").pools[-1]
+    assert found.nodes[0].gpu_memory_mib == GPU_MODELS[model].usable_mib
+    said = data(fleet)
+    assert said["clusters"]["honey"]["pools"]["a100"]["gpu_memory_gb"] == (
+        GPU_MODELS[model].memory_gb
+    )
+    assert said["totals"]["gpus"][model] >= 16, "a whole card is counted by its name"

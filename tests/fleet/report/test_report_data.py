@@ -166,6 +166,12 @@ def test_a_fraction_of_a_card_is_not_counted_as_a_card() -> None:
     assert said["clusters"]["ci"]["pools"]["slice"]["gpu_memory_gb"] == 3
 
 
+def test_the_memory_of_a_card_is_the_vendors_figure() -> None:
+    pool = loaded(every_key()).plan.clusters[0].pools[1].nodes[0]
+    assert (pool.gpu_memory_gb, pool.gpu_memory_mib) == (16, 15360)
+    assert report()["clusters"]["ci"]["pools"]["t4"]["gpu_memory_gb"] == 16
+
+
 def test_totals_are_the_sums_of_clusters_and_these_of_pools() -> None:
     said = report()
     for end in ("floor", "ceiling"):
