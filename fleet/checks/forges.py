@@ -161,12 +161,14 @@ def _alike(model: str, other: str) -> bool:
 @check("plain-http", "warning")
 def plain_http(view: View) -> Iterator[Problem]:
     """Addresses without TLS, over which tokens travel in clear and charts can be changed."""
-    for chart, url in view.stack.charts.repositories.items():
+    charts = view.stack.charts
+    sources = {f"repositories.{chart}": url for chart, url in charts.repositories.items()}
+    for key, url in (sources | {"arc_crds": charts.arc_crds or ""}).items():
         if _is_plain(url):
             yield Problem(
-                path=f"charts.repositories.{chart}",
-                message="is http://: whoever is on the way can put another chart in its place",
-                remedy="use https:// or oci://",
+                path=f"charts.{key}",
+                message="is http://: whoever is on the way can put something else in its place",
+                remedy="use https://" + (" or oci://" if key in sources else ""),
             )
     for name, cluster in view.stack.clusters.items():
         if cluster.gitlab is not None and _is_plain(cluster.gitlab.url):

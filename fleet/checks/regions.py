@@ -41,16 +41,15 @@ def other_regions(view: View) -> Iterator[Problem]:
         if oke is None:
             continue
         regions = {place: region for place, region in _regional(oke) if region is not None}
-        if len(regions) > 1 and len(elsewhere := set(regions.values()) - {oke.region}) == 1:
-            (region,) = elsewhere
-            if oke.region not in regions.values():
-                yield Problem(
-                    path=f"{path}.region",
-                    message=f"is {oke.region}, but all that the cluster names lies in {region}",
-                    remedy=f"write region: {region}, or name what lies in {oke.region}",
-                    reads=tuple(f"{path}.{place}" for place in ("region", *regions)),
-                )
-                continue
+        named = set(regions.values())
+        if len(regions) > 1 and len(named) == 1 and oke.region not in named:
+            yield Problem(
+                path=f"{path}.region",
+                message=f"is {oke.region}, but all that the cluster names lies in {min(named)}",
+                remedy=f"write region: {min(named)}, or name what lies in {oke.region}",
+                reads=tuple(f"{path}.{place}" for place in ("region", *regions)),
+            )
+            continue
         for place, region in regions.items():
             if region != oke.region:
                 yield Problem(

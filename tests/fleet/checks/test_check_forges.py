@@ -168,7 +168,6 @@ def test_an_address_without_tls_is_told(url: str, told: bool) -> None:
     assert [(one.path, one.severity) for one in findings] == (
         [(f"{SITE}.gitlab.url", "warning")] if told else []
     )
-    data = every_key({"charts.repositories.gitlab-runner": url})
-    findings = found("plain-http", data)
-    place = "charts.repositories.gitlab-runner"
-    assert [one.path for one in findings] == ([place] if told else [])
+    for place in ("charts.repositories.gitlab-runner", "charts.arc_crds"):
+        findings = found("plain-http", every_key({place: url}))
+        assert [one.path for one in findings] == ([place] if told else [])
