@@ -22,6 +22,24 @@ from fleet.spec.pools import EksPool, Reserve
 from fleet.spec.stack import Charts, Cluster, Stack
 from tests.fleet.samples import GONE, every_key, loaded
 
+LANE: dict[str, Any] = {
+    "gpus": 0,
+    "gpu": None,
+    "gpu_memory": None,
+    "cpu": None,
+    "memory": None,
+    "memory_limit": None,
+    "disk": None,
+    "shm": None,
+    "image": None,
+    "cuda": None,
+    "runtime_class": None,
+    "kubernetes_access": None,
+    "env": {},
+    "paused": False,
+}
+"""Of either forge."""
+
 DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
     (
         EksPool,
@@ -82,20 +100,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
     (
         GitHubLane,
         {
-            "gpus": 0,
-            "gpu": None,
-            "gpu_memory": None,
-            "cpu": None,
-            "memory": None,
-            "memory_limit": None,
-            "disk": None,
-            "shm": None,
-            "image": None,
-            "cuda": None,
-            "runtime_class": None,
-            "kubernetes_access": None,
-            "env": {},
-            "paused": False,
+            **LANE,
             "min_runners": 0,
             "group": None,
             "labels": (),
@@ -110,20 +115,7 @@ DEFAULTS: list[tuple[type[Model], dict[str, Any]]] = [
     (
         GitLabLane,
         {
-            "gpus": 0,
-            "gpu": None,
-            "gpu_memory": None,
-            "cpu": None,
-            "memory": None,
-            "memory_limit": None,
-            "disk": None,
-            "shm": None,
-            "image": None,
-            "cuda": None,
-            "runtime_class": None,
-            "kubernetes_access": None,
-            "env": {},
-            "paused": False,
+            **LANE,
             "concurrent": 4,
             "hpa": None,
             "tags": (),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from rehearsal.standin.aws import KINDS, LOOKUPS, tokens
-from rehearsal.standin.kind import Call, Properties, Thing
-from rehearsal.standin.world import World
+from rehearsal.standin.kind import Properties, Thing
+from tests.rehearsal.holding import Holding
 
 SCOPE = "aws:us-west-2"
 AWS_POLICY = "arn:aws:iam::aws:policy/"
@@ -41,76 +41,12 @@ def user_data(document: str, kind: str = "application/node.eks.aws") -> str:
 
 
 @dataclass
-class Account:
-    """One account in one region; every method acts as one call of the engine."""
+class Account(Holding):
+    """One account in one region."""
 
-    world: World = field(default_factory=World)
-
-    def call(self, token: str, name: str, inputs: Properties) -> Call:
-        urn = f"urn:pulumi:test::test::{token}::{name}"
-        return Call(
-            urn=urn,
-            type=token,
-            name=name,
-            inputs=inputs,
-            scope=SCOPE,
-            life=self.world.lives(urn),
-        )
-
-    def make(self, token: str, name: str, /, **inputs: Any) -> Thing:
-        kind = _KINDS[token]
-        checked = kind.check(self.call(token, name, inputs), None)
-        call = self.call(token, name, checked)
-        made_id, outputs = kind.create(call, self.world)
-        thing = Thing(
-            urn=call.urn,
-            type=token,
-            name=name,
-            id=made_id,
-            scope=SCOPE,
-            inputs=checked,
-            outputs=outputs,
-        )
-        self.world.add(thing)
-        self.world.record("created", thing)
-        return thing
-
-    def now(self, thing: Thing) -> Thing:
-        found = self.world.get(thing.id, thing.type, SCOPE)
-        assert found is not None, f"{thing.id} is gone"
-        return found
-
-    def change(self, thing: Thing, /, **inputs: Any) -> Thing:
-        kind = _KINDS[thing.type]
-        old = self.now(thing)
-        wanted = {
-            key: value for key, value in {**old.inputs, **inputs}.items() if value is not None
-        }
-        checked = kind.check(self.call(thing.type, thing.name, wanted), old.inputs)
-        outputs = kind.update(self.call(thing.type, thing.name, checked), old, self.world)
-        changed = Thing(
-            urn=old.urn,
-            type=old.type,
-            name=old.name,
-            id=old.id,
-            scope=SCOPE,
-            inputs=checked,
-            outputs=outputs,
-        )
-        self.world.replace(changed)
-        self.world.record("updated", changed)
-        return changed
-
-    def delete(self, thing: Thing) -> None:
-        old = self.now(thing)
-        _KINDS[thing.type].delete(old, self.world)
-        self.world.remove(old)
-
-    def look(self, token: str, /, **args: Any) -> Properties:
-        return _LOOKUPS[token].invoke(args, SCOPE, self.world)
-
-    def warnings(self) -> list[str]:
-        return [event.detail for event in self.world.journal if event.action == "warned"]
+    kinds = _KINDS
+    lookups = _LOOKUPS
+    home = SCOPE
 
     # Larger things
 

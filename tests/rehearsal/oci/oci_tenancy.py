@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from rehearsal.standin import kubernetes
-from rehearsal.standin.kind import Call, Properties, Thing
+from rehearsal.standin.kind import Properties, Thing
 from rehearsal.standin.oci import KINDS, LOOKUPS, tokens
 from rehearsal.standin.oci.images import of_region
-from rehearsal.standin.world import World
+from tests.rehearsal.holding import Holding
 
 REGION = "us-ashburn-1"
 SCOPE = f"oci:{REGION}"
@@ -93,76 +93,18 @@ _WITHOUT_COMPARTMENT = frozenset(
 
 
 @dataclass
-class Tenancy:
-    """One compartment in one region; every method acts as one call of the engine."""
+class Tenancy(Holding):
+    """One compartment in one region."""
 
-    world: World = field(default_factory=World)
+    kinds = _KINDS
+    lookups = _LOOKUPS
+    home = SCOPE
 
-    def call(self, token: str, name: str, inputs: Properties, scope: str = SCOPE) -> Call:
-        urn = f"urn:pulumi:test::test::{token}::{name}"
-        life = self.world.lives(urn)
-        return Call(urn=urn, type=token, name=name, inputs=inputs, scope=scope, life=life)
-
-    def make(self, token: str, name: str, /, scope: str = SCOPE, **inputs: Any) -> Thing:
-        kind = _KINDS[token]
+    def make(self, token: str, name: str, /, scope: str | None = None, **inputs: Any) -> Thing:
         given = {key: value for key, value in inputs.items() if value is not None}
         if token.startswith("oci:") and token not in _WITHOUT_COMPARTMENT:
             given = {"compartmentId": COMPARTMENT, **given}
-        checked = kind.check(self.call(token, name, given, scope), None)
-        call = self.call(token, name, checked, scope)
-        made_id, outputs = kind.create(call, self.world)
-        thing = Thing(
-            urn=call.urn,
-            type=token,
-            name=name,
-            id=made_id,
-            scope=scope,
-            inputs=checked,
-            outputs=outputs,
-        )
-        self.world.add(thing)
-        self.world.record("created", thing)
-        return thing
-
-    def now(self, thing: Thing) -> Thing:
-        found = self.world.get(thing.id, thing.type, thing.scope)
-        assert found is not None, f"{thing.id} is gone"
-        return found
-
-    def change(self, thing: Thing, /, **inputs: Any) -> Thing:
-        kind = _KINDS[thing.type]
-        old = self.now(thing)
-        wanted = {
-            key: value for key, value in {**old.inputs, **inputs}.items() if value is not None
-        }
-        call = self.call(thing.type, thing.name, wanted, thing.scope)
-        checked = kind.check(call, old.inputs)
-        call = self.call(thing.type, thing.name, checked, thing.scope)
-        outputs = kind.update(call, old, self.world)
-        changed = Thing(
-            urn=old.urn,
-            type=old.type,
-            name=old.name,
-            id=old.id,
-            scope=old.scope,
-            inputs=checked,
-            outputs=outputs,
-        )
-        self.world.replace(changed)
-        self.world.record("updated", changed)
-        return changed
-
-    def delete(self, thing: Thing) -> None:
-        old = self.now(thing)
-        _KINDS[thing.type].delete(old, self.world)
-        self.world.remove(old)
-        self.world.record("deleted", old)
-
-    def look(self, token: str, /, **args: Any) -> Properties:
-        return _LOOKUPS[token].invoke(args, SCOPE, self.world)
-
-    def warnings(self) -> list[str]:
-        return [event.detail for event in self.world.journal if event.action == "warned"]
+        return super().make(token, name, scope, **given)
 
     # Larger things
 
