@@ -16,8 +16,8 @@ from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.eks import AMI_TYPES, TAINT_EFFECTS
 from fleet.catalog.oci import SHAPES
 from fleet.catalog.oke import GPU_TAINT_KEY, KUBELET_ARGUMENTS_METADATA, USER_DATA_METADATA
+from fleet.catalog.tokens import TOKEN
 from fleet.plan.releases import source
-from fleet.spec.base import TOKEN
 from fleet.spec.stack import ChartName
 from policy.declared import Declared
 from policy.inputs import UNKNOWN, Resource, decoded, is_true, texts
@@ -39,11 +39,6 @@ _EXACT_VERSION: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _TAINTS: Final = re.compile(r"register-with-taints[= ][\"']?([^\s\"']+)")
 _HARD_EFFECTS: Final = frozenset({"NoSchedule", "NoExecute"})
 _PRIVILEGED: Final = re.compile(r"privileged\\*\"?\s*[:=]\s*true")
-_TOKENS: Final = re.compile(
-    # gha_ begins names of ARC's metrics, and no token.
-    rf"(?<![0-9A-Za-z_])(?!gha_)(?:{TOKEN.pattern})[\w.-]{{16,}}"
-    r"|\bA(?:KI|SI)A[0-9A-Z]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
-)
 
 
 def gpu_pools_tainted(resource: Resource, _declared: Declared) -> Iterator[str]:
@@ -114,7 +109,7 @@ def no_plaintext_tokens(resource: Resource, _declared: Declared) -> Iterator[str
     inputs = resource.inputs
     if resource.type == KUBERNETES_SECRET:
         inputs = {key: one for key, one in inputs.items() if key not in ("data", "stringData")}
-    found = {path for path, text in texts(inputs) if _TOKENS.search(text)}
+    found = {path for path, text in texts(inputs) if TOKEN.search(text)}
     for path in sorted(found):
         yield f"{path}: holds a token or a key in plain text; put it in a Secret and name that"
 

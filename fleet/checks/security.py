@@ -10,6 +10,7 @@ from math import log2
 from typing import Final
 
 from fleet.catalog.image_names import moving_tag, split_reference
+from fleet.catalog.tokens import TOKEN
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
 from fleet.plan.access import JobAccess
@@ -29,18 +30,6 @@ _PRIVILEGED_NAMESPACES: Final = (
     Namespaces.host_devices,
 )
 """This program lets privileged pods into them."""
-
-_TOKENS: Final = re.compile(
-    r"\bgl(?:pat|rt|rtr|dt|oas|cbt|ptt|ft|imt|agent|soat|ffct|wt)-[\w-]{6,}"
-    r"|\bgh[oprsu]_[A-Za-z0-9]{10,}|\bgithub_pat_\w{10,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
-    r"|\bxox[abeoprs]-[\w-]{10,}|\bhf_[A-Za-z0-9]{30,}|\bnvapi-[\w-]{16,}"
-    r"|\bdckr_pat_[\w-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-AgE[\w-]{16,}|\bAIza[\w-]{30,}"
-    r"|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\."
-)
-"""Tokens by their form: GitLab (as in `fleet.spec.base`), GitHub, AWS, private keys, Slack, Hugging
-Face, NGC, Docker Hub, npm, PyPI, Google, JWT. The issuers' prefixes, from memory."""
 
 _SECRET_NAME: Final = re.compile(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|APIKEY|KEY)$", re.IGNORECASE
@@ -132,7 +121,7 @@ def secrets_in_env(view: View) -> Iterator[Problem]:
     """
     for lane in view.lanes:
         for name, value in lane.spec.env.items():
-            by_form = _TOKENS.search(value) is not None
+            by_form = TOKEN.search(value) is not None
             if by_form or _is_random_secret(name, value):
                 yield Problem(
                     path=f"{lane.path}.env.{name}",

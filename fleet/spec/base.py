@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.limits import SCALE_SET
+from fleet.catalog.tokens import TOKEN_START
 from fleet.units import parse_cpu, parse_memory_mib
 
 
@@ -46,8 +47,6 @@ class Model(BaseModel):
 
 _NAME = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = r"[A-Za-z][A-Za-z0-9_-]*"
-TOKEN = re.compile(r"gl(pat|rt|rtr|dt|oas|cbt|ptt|ft|imt|agent|soat|ffct|wt)-|gh[a-z]_|github_pat_")
-"""How tokens of GitLab and GitHub begin: https://docs.gitlab.com/security/tokens/#token-prefixes."""
 
 
 def _name(limit: int) -> AfterValidator:
@@ -138,7 +137,7 @@ def _zone(value: str) -> str:
 
 
 def _secret_name(value: str) -> str:
-    if TOKEN.match(value) or not re.fullmatch(_CONFIG_KEY, value):
+    if TOKEN_START.match(value) or not re.fullmatch(_CONFIG_KEY, value):
         raise ValueError(
             "is not a name of a Pulumi secret; write the key only, like githubAppKey, and set its "
             "value with `pulumi config set --secret gpu-runners:githubAppKey`"
