@@ -46,13 +46,15 @@ help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Nothing of this on standard output, which may be a report's.
-$(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt
+$(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt packages/pulumi-rehearsal/pyproject.toml
 	@echo "making .venv from requirements-dev.txt" >&2
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/requirements-uv.txt >&2
 	@# uv installs four times faster; pip is the way for sites whose mirror only pip knows.
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.txt >&2 \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt >&2
+	@# The rehearsal is a package of its own in this checkout, so that its code is imported as it stands.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable packages/pulumi-rehearsal >&2
 	@touch $@
 
 environment: $(ENVIRONMENT) ## make .venv from the lock
@@ -72,7 +74,7 @@ report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack fi
 	@$(BIN)/python -m fleet.report $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)") $(if $(BASE),--base "$(BASE)") $(if $(FORMAT),--format "$(FORMAT)")
 
 diff: $(ENVIRONMENT) ## what this branch changes in a stack, no account needed (STACK= or CONFIG=, BASE= origin/main or main, EXACT=1)
-	@$(BIN)/python -m rehearsal.diff $(COMPARED)
+	@$(BIN)/python -m change $(COMPARED)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
 UNTRACED := tests/fleet tests/policy tests/rehearsal tests/tools tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py
@@ -113,7 +115,7 @@ lock: $(ENVIRONMENT) ## compile the locks from the ranges in pyproject.toml
 	grep '^uv==' requirements-dev.txt | sed 's/ .*//' | $(BIN)/uv pip compile --quiet --no-header --no-annotate --generate-hashes - -o tools/requirements-uv.txt
 
 schema: $(ENVIRONMENT) ## write stack.schema.json from the models, and the table of checks in docs/
-	$(BIN)/python -m fleet.spec.schema --write
+	$(BIN)/python -m fleet.config.schema --write
 	$(BIN)/python -m fleet.checks --write
 
 benchmark: $(ENVIRONMENT) ## what components cost beside a flat script, and checks of a large fleet beside a small one

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fleet.checks.judge import CHECKS, judge
 from fleet.checks.view import View
-from fleet.plan.build import build
-from fleet.spec.load import parse
+from fleet.config.load import parse
+from fleet.plan import build
 
 FEW, MANY = 10, 1000
 CHECKS_AT_MOST_S = 1.0

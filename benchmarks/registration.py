@@ -28,7 +28,7 @@ import pulumi_kubernetes as kubernetes  # noqa: E402
 from benchmarks.flat import differences, flat  # noqa: E402
 from components.cluster import RunnerCluster, RunnerClusterArgs  # noqa: E402
 from fleet.load import load  # noqa: E402
-from fleet.plan.build import Plan  # noqa: E402
+from fleet.plan import Plan  # noqa: E402
 from stacks.deploy import spare_the_collector  # noqa: E402
 from stacks.providers import cloud_provider, gitlab_provider  # noqa: E402
 from tests import fleets, stackfiles  # noqa: E402

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from fleet.bootstrap.oci_plan import OciPlan
-from fleet.bootstrap.plan import AwsPlan, BootstrapPlan
+from bootstrap.oci_plan import OciPlan
+from bootstrap.plan import AwsPlan, BootstrapPlan
 
 if TYPE_CHECKING:
-    from components.bootstrap.aws_identity import AwsIdentity
-    from components.bootstrap.oci_identity import OciIdentity
-    from components.bootstrap.state_store import StateStore
+    from bootstrap.components.aws_identity import AwsIdentity
+    from bootstrap.components.oci_identity import OciIdentity
+    from bootstrap.components.state_store import StateStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +55,8 @@ def export(plan: BootstrapPlan, made: Deployed) -> None:
 def _aws(name: str, plan: AwsPlan) -> tuple[StateStore, AwsIdentity]:
     import pulumi_aws as aws  # noqa: PLC0415 -- see above
 
-    from components.bootstrap.aws_identity import AwsIdentity, AwsIdentityArgs  # noqa: PLC0415
-    from components.bootstrap.state_store import StateStore, StateStoreArgs  # noqa: PLC0415
+    from bootstrap.components.aws_identity import AwsIdentity, AwsIdentityArgs  # noqa: PLC0415
+    from bootstrap.components.state_store import StateStore, StateStoreArgs  # noqa: PLC0415
 
     provider = aws.Provider(
         f"{name}-aws",
@@ -78,7 +78,7 @@ def _aws(name: str, plan: AwsPlan) -> tuple[StateStore, AwsIdentity]:
 def _oci(name: str, plan: OciPlan) -> OciIdentity:
     import pulumi_oci as oci  # noqa: PLC0415 -- see above
 
-    from components.bootstrap.oci_identity import OciIdentity, OciIdentityArgs  # noqa: PLC0415
+    from bootstrap.components.oci_identity import OciIdentity, OciIdentityArgs  # noqa: PLC0415
 
     provider = oci.Provider(f"{name}-oci", region=plan.region, config_file_profile=plan.profile)
     return OciIdentity(

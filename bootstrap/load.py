@@ -6,8 +6,8 @@ import json
 
 import pulumi
 
-from fleet.bootstrap.load import KEY, load
-from fleet.bootstrap.plan import BootstrapPlan
+from bootstrap.parse import KEY, load
+from bootstrap.plan import BootstrapPlan
 from fleet.findings import StackFileError
 
 

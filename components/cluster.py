@@ -21,12 +21,12 @@ from components.platform import Connect, LiveSize, Platform
 from components.runners.arc_controller import ArcController, ArcControllerArgs
 from components.runners.arc_lane import ArcLane, ArcLaneArgs
 from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.oke import OkePlan
-from fleet.plan.shares import Job
-from fleet.plan.words import Namespaces
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.existing import ExistingPlan
+from fleet.clusters.oke import OkePlan
+from fleet.kubernetes.labels import Namespaces
+from fleet.plan import ClusterPlan
+from fleet.runners.job import Job
 
 
 @dataclass(frozen=True, kw_only=True)

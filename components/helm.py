@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from fleet.plan.releases import Release
+from fleet.kubernetes.releases import Release
 
 
 def install(

@@ -10,11 +10,11 @@ from typing import Any, cast
 from fleet.checks.judge import IDENTIFIERS, judge, unknown_silences
 from fleet.checks.references import unknown_pools
 from fleet.checks.view import View
+from fleet.config.load import parse
+from fleet.config.stack import KINDS, Stack
 from fleet.findings import Finding, Silenced, StackFileError, errors
-from fleet.plan.build import Plan, build
-from fleet.plan.secrets import missing_secrets
-from fleet.spec.load import parse
-from fleet.spec.stack import KINDS, Stack
+from fleet.plan import Plan, build
+from fleet.runners.secrets import missing_secrets
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,8 +14,8 @@ from typing import Any, Final, cast
 
 import yaml
 
-from fleet.spec.load import parse
-from fleet.spec.stack import Charts, Cluster
+from fleet.config.load import parse
+from fleet.config.stack import Charts, Cluster
 
 ROOT: Final = Path(__file__).parent.parent
 STACK_FILE: Final = "GPU_RUNNERS_STACK_FILE"

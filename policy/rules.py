@@ -17,8 +17,8 @@ from fleet.catalog.eks import AMI_TYPES, TAINT_EFFECTS
 from fleet.catalog.oci import SHAPES
 from fleet.catalog.oke import GPU_TAINT_KEY, KUBELET_ARGUMENTS_METADATA, USER_DATA_METADATA
 from fleet.catalog.tokens import TOKEN
-from fleet.plan.releases import source
-from fleet.spec.stack import ChartName
+from fleet.config.stack import ChartName
+from fleet.kubernetes.releases import source
 from policy.declared import Declared
 from policy.inputs import UNKNOWN, Resource, decoded, is_true, texts
 

@@ -7,11 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pulumi_rehearsal import interrupts
+from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.standin.faults import STEPS, Fault
 from rich.console import Console
-
-from rehearsal import interrupts
-from rehearsal.errors import Refused
-from rehearsal.standin.faults import STEPS, Fault
 
 STALL_S = 30.0
 INTERRUPTED = 130
@@ -23,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     try:
         # Late: an import of the SDKs takes half a second, and --help needs none of them.
-        from rehearsal.life import rehearse  # noqa: PLC0415
+        from pulumi_rehearsal.life import rehearse  # noqa: PLC0415
+
         from rehearsal.project import PROJECTS  # noqa: PLC0415
 
         project = PROJECTS[options.project]

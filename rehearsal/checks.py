@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fleet.bootstrap import load as bootstrap_load
-from fleet.bootstrap.report import roles
+from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.stackfile import STACK_KEY, StackFile
+
+from bootstrap import parse as bootstrap_load
+from bootstrap.report import roles
 from fleet.findings import StackFileError
 from fleet.load import load
-from fleet.plan.secrets import ExternalSecret
 from fleet.report import data, markdown
-from rehearsal.errors import Refused
-from rehearsal.stackfile import STACK_KEY, StackFile
+from fleet.runners.secrets import ExternalSecret
 
 
 def report(file: StackFile) -> str:

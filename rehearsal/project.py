@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pulumi_rehearsal.stackfile import StackFile
+from pulumi_rehearsal.workspace import ROOT
+
 from rehearsal import checks
-from rehearsal.stackfile import StackFile
-from rehearsal.workspace import ROOT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,10 +10,10 @@ import pulumi
 from components.cluster import RunnerCluster, RunnerClusterArgs
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.oke import GPU_IMAGE_DRIVER
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.oke import OkePlan
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.existing import ExistingPlan
+from fleet.clusters.oke import OkePlan
+from fleet.plan import ClusterPlan
 from stacks.live import live_sizes, newest_images
 from stacks.load import Loaded
 from stacks.providers import cloud_provider, gitlab_provider, kubernetes_provider

@@ -9,11 +9,11 @@ import pulumi
 
 from components.platform import LiveSize
 from fleet.catalog.oke import NodeImage, newest_gpu_image, newest_image
-from fleet.plan import words
-from fleet.plan.build import PlatformPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.oke import OkePlan
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.existing import ExistingPlan
+from fleet.clusters.oke import OkePlan
+from fleet.kubernetes import labels as words
+from fleet.plan import PlatformPlan
 
 
 def live_sizes(plan: PlatformPlan, provider: pulumi.ProviderResource) -> dict[str, LiveSize]:

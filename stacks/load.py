@@ -10,7 +10,7 @@ import pulumi
 
 from fleet.findings import StackFileError
 from fleet.load import Fleet, load
-from fleet.plan.secrets import secret_uses
+from fleet.runners.secrets import secret_uses
 
 PROJECT = "gpu-runners"
 

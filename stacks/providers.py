@@ -9,10 +9,10 @@ import pulumi
 import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 
-from fleet.plan.build import GitLabPlan, PlatformPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.oke import OkePlan
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.existing import ExistingPlan
+from fleet.clusters.oke import OkePlan
+from fleet.plan import GitLabPlan, PlatformPlan
 
 
 def cloud_provider(plan: PlatformPlan) -> pulumi.ProviderResource:

@@ -13,9 +13,9 @@ import pulumi_kubernetes as kubernetes
 import pulumi_oci as oci
 import yaml
 
+from fleet.clusters.eks_pools import EksPool
 from fleet.load import Fleet, load
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks_pools import EksPool
+from fleet.plan import ClusterPlan
 
 _CLUSTER = """
 eks:

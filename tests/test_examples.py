@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pulumi_rehearsal import stackfile
+from pulumi_rehearsal.life import rehearse
 
+from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
 from fleet.load import Fleet, load
-from fleet.plan.build import ClusterPlan
-from fleet.plan.github import GitHubLanePlan
-from fleet.plan.gitlab import GitLabLanePlan
-from fleet.units import parse_cpu, parse_memory_mib
-from rehearsal import stackfile
-from rehearsal.life import rehearse
+from fleet.plan import ClusterPlan
+from fleet.runners.github import GitHubLanePlan
+from fleet.runners.gitlab import GitLabLanePlan
 
 ROOT = Path(__file__).parent.parent
 SYSTEMS = (

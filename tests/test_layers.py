@@ -12,13 +12,13 @@ import pytest
 from fleet.catalog.charts import CHARTS
 from tests.stackfiles import ROOT
 
-ARROW = ("rehearsal", "bootstrap", "__main__", "stacks", "components", "fleet")
+ARROW = ("change", "rehearsal", "bootstrap", "__main__", "stacks", "components", "fleet")
 """Each may import those to its right."""
 
 PROGRAMS = {"__main__": "bootstrap", "stacks": "bootstrap", "bootstrap": "stacks"}
 """Two programs side by side: each layer here must not import that one."""
 
-OUTSIDE = ("tests", "benchmarks", "tools", "policy")
+OUTSIDE = ("tests", "benchmarks", "tools", "policy", "packages")
 """May import anything, and nothing imports them."""
 
 CLOUDS = {"aws": "pulumi_aws", "oci": "pulumi_oci"}

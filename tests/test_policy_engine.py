@@ -10,11 +10,11 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 import yaml
+from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.policies import pack_of
 
 from policy import rules
-from rehearsal.errors import Refused
-from rehearsal.life import rehearse
-from rehearsal.policies import pack_of
 from tests import stackfiles
 from tests.stackfiles import ROOT
 

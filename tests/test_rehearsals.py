@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 import yaml
-
-from rehearsal.life import rehearse
-from rehearsal.result import Result
-from rehearsal.standin.aws import set_desired_size
-from rehearsal.standin.faults import EACH_ONCE, Fault
-from rehearsal.standin.world import World
+from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.result import Result
+from pulumi_rehearsal.standin.aws import set_desired_size
+from pulumi_rehearsal.standin.faults import EACH_ONCE, Fault
+from pulumi_rehearsal.standin.world import World
 
 ROOT = Path(__file__).parent.parent
 STAGING = ROOT / "Pulumi.staging.yaml"

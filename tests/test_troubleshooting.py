@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from pulumi_rehearsal.standin.kind import Refusal
 
 from fleet.checks.judge import IDENTIFIERS
-from rehearsal.standin.kind import Refusal
 from tests import troubles_of_peers, troubles_of_seeds
 from tests.fleet.samples import ROOT
 from tests.rehearsal.kubernetes.kubernetes_lab import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Lab

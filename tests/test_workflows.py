@@ -203,7 +203,7 @@ def test_every_shipped_stack_has_a_configuration_of_the_pack() -> None:
 
 
 def test_the_cli_of_deployments_is_the_one_that_rehearsals_pin() -> None:
-    module = (ROOT / "tools/engine/go.mod").read_text()
+    module = (ROOT / "packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module/go.mod").read_text()
     (pinned,) = re.findall(r"github.com/pulumi/pulumi/pkg/v3 v(\S+)", module)
     (pulumi,) = (
         s for file in ACTIONS for s in steps(file) if "pulumi/actions" in s.get("uses", "")

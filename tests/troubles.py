@@ -11,9 +11,9 @@ from typing import Any
 from fleet.checks.__main__ import BEGIN, FILE
 from fleet.checks.judge import judge
 from fleet.checks.view import View
+from fleet.config.load import parse
 from fleet.findings import Finding
-from fleet.plan.build import ClusterPlan, Plan, build
-from fleet.spec.load import parse
+from fleet.plan import ClusterPlan, Plan, build
 from tests.fleet.checks.planted import CPU, existing_of, stack_of
 from tests.fleet.samples import TODAY
 

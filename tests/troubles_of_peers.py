@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from datetime import date
 
-from fleet.plan.build import ClusterPlan
+from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import CPU, cards, existing_of, with_values
 from tests.troubles import Fault, on_eks, on_gitlab, on_oke, on_site
 from tests.troubles_of_seeds import (

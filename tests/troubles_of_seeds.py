@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks_pools import EksPool
-from fleet.plan.words import Taint
+from fleet.clusters.eks_pools import EksPool
+from fleet.kubernetes.labels import Taint
+from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import CPU, TAINT, cards, existing_of, with_pool, with_values
 from tests.troubles import (
     Fault,

@@ -71,7 +71,7 @@ def rendered(diff: bytes, *, marker: str, run: str) -> str:
     with tempfile.TemporaryDirectory(prefix="gpu-runners-comment-") as folder:
         source, target = Path(folder, MEMBER), Path(folder, "comment.md")
         source.write_bytes(diff)
-        command = [sys.executable, "-m", "rehearsal.diff.comment"]
+        command = [sys.executable, "-m", "change.comment"]
         command += ["--from", str(source), "--output", str(target), "--run", run]
         try:
             done = subprocess.run(  # noqa: S603

@@ -12,7 +12,7 @@ import pulumi_aws as aws
 
 from components.aws.cluster import service_role
 from fleet.catalog.eks import ADDONS_AFTER_NODES
-from fleet.plan.eks import EksPlan
+from fleet.clusters.eks import EksPlan
 
 _EBS_CSI = "aws-ebs-csi-driver"
 _EBS_CSI_POLICY = "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"

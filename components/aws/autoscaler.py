@@ -13,7 +13,7 @@ import pulumi_aws as aws
 
 from components.aws.cluster import service_role
 from components.helm import install
-from fleet.plan.autoscaler import AutoscalerPlan
+from fleet.clusters.autoscaler import AutoscalerPlan
 
 
 @dataclass(frozen=True, kw_only=True)

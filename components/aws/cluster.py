@@ -13,7 +13,7 @@ import pulumi
 import pulumi_aws as aws
 
 from fleet.catalog.eks import ADDONS_BEFORE_NODES
-from fleet.plan.eks import (
+from fleet.clusters.eks import (
     LOG_RETENTION_DAYS,
     LOG_TYPES,
     EksPlan,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_aws as aws
 
-from fleet.plan.network import ExistingNetwork, NewNetwork, Zone
+from fleet.clusters.eks_network import ExistingNetwork, NewNetwork, Zone
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,9 @@ from components.aws.network import Network, NetworkArgs
 from components.aws.pool import NodeGroup, NodeGroupArgs
 from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
 from components.platform import Connect, LiveSize, Platform
-from fleet.plan.autoscaler import AutoscalerPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.eks_pools import EksPool
+from fleet.clusters.autoscaler import AutoscalerPlan
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks_pools import EksPool
 
 
 def eks_platform(

@@ -14,8 +14,8 @@ import pulumi_aws as aws
 from components.aws.placement import Interconnect
 from components.platform import LiveSize
 from fleet.catalog.eks import AMI_TYPES, TAINT_EFFECTS
-from fleet.plan.eks import user_data
-from fleet.plan.eks_pools import EksPool
+from fleet.clusters.eks import user_data
+from fleet.clusters.eks_pools import EksPool
 
 
 @dataclass(frozen=True, kw_only=True)

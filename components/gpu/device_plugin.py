@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pulumi
 
 from components.helm import install, namespace
-from fleet.plan.releases import Release
+from fleet.kubernetes.releases import Release
 
 
 @dataclass(frozen=True, kw_only=True)

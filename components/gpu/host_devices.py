@@ -14,7 +14,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.helm import namespace
-from fleet.plan.host_devices import DaemonSetPlan, HostDevicesPlan
+from fleet.gpu_stack.host_devices import DaemonSetPlan, HostDevicesPlan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ import pulumi
 import pulumi_oci as oci
 
 from fleet.catalog.oke import GPU_PLUGIN_ADDON
-from fleet.plan.oke import OkePlan, gpu_plugin_configuration
+from fleet.clusters.oke import OkePlan, gpu_plugin_configuration
 
 _MINUTES = pulumi.CustomTimeouts(create="30m", update="30m", delete="30m")
 

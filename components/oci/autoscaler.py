@@ -13,7 +13,7 @@ from pulumi_oci.identity.policy import Policy  # half a second: not imported any
 
 from components.oci.addons import addon
 from fleet.catalog.oke import AUTOSCALER_ADDON
-from fleet.plan.oke import OkePlan, autoscaler_configuration, autoscaler_statements
+from fleet.clusters.oke import OkePlan, autoscaler_configuration, autoscaler_statements
 
 
 @dataclass(frozen=True, kw_only=True)

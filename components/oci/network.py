@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_oci as oci
 
-from fleet.plan.oke_network import (
+from fleet.clusters.oke_network import (
     ROLES,
     SERVICES,
     OkeExistingNetwork,

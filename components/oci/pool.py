@@ -12,8 +12,8 @@ import pulumi
 import pulumi_oci as oci
 
 from components.platform import LiveSize
-from fleet.plan.oke import OkePlan, node_metadata, node_pool_tags
-from fleet.plan.oke_pools import CNI_TYPE, OkePool
+from fleet.clusters.oke import OkePlan, node_metadata, node_pool_tags
+from fleet.clusters.oke_pools import CNI_TYPE, OkePool
 
 _ENGINE = oci.containerengine
 

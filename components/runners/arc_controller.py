@@ -12,7 +12,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.helm import install, namespace
-from fleet.plan.github import ArcControllerPlan
+from fleet.runners.github import ArcControllerPlan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.helm import install
 from components.runners.job_access import job_access
-from fleet.plan.github import GitHubLanePlan
+from fleet.runners.github import GitHubLanePlan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ import pulumi_kubernetes as kubernetes
 
 from components.helm import install
 from components.runners.job_access import job_access
-from fleet.plan.gitlab import GitLabLanePlan, RunnerPlan
+from fleet.runners.gitlab import GitLabLanePlan, RunnerPlan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from that capacity.
 from typing import Final
 
 from fleet.catalog.ec2 import InstanceType
-from fleet.units import Resources
+from fleet.kubernetes.resources import Resources
 
 EVICTION_MEMORY_MIB: Final = 100
 """Hard eviction threshold memory.available; part of what is not allocatable."""

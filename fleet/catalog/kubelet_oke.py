@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from fleet.catalog.oci import SizedShape
-from fleet.units import Resources
+from fleet.kubernetes.resources import Resources
 
 EVICTION_MEMORY_MIB: Final = 100
 """Hard eviction threshold memory.available: the kubelet's default, which OKE keeps."""

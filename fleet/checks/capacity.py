@@ -9,10 +9,10 @@ from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.oci import SHAPES
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan.eks import EksPlan
-from fleet.plan.eks_pools import EksPool
-from fleet.plan.nodes import Pool
-from fleet.plan.oke_pools import OkePool
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.nodes import Pool
+from fleet.clusters.oke_pools import OkePool
 from fleet.quotas import quotas
 
 

@@ -7,11 +7,11 @@ from math import ceil
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
+from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.nodes import Node, Pool
 from fleet.cost import HOURS_PER_MONTH, monthly_cost
-from fleet.plan import words
-from fleet.plan.eks_pools import EksPool
-from fleet.plan.nodes import Node, Pool
-from fleet.plan.scheduling import copies, offer
+from fleet.kubernetes import labels as words
+from fleet.kubernetes.scheduling import copies, offer
 
 
 @check("over-commitment", "warning")

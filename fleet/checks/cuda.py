@@ -9,8 +9,8 @@ from fleet.catalog.gpus import FIRST_CUDA_OF_MAJOR, GPU_MODELS, GpuModel
 from fleet.catalog.image_names import cuda_of_image
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
+from fleet.clusters.nodes import Pool
 from fleet.findings import Severity
-from fleet.plan.nodes import Pool
 
 _DRIVER_KEYS = ("driver", "image_id", "release_version", "gpu")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan import words
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.gpu import default_config
+from fleet.clusters.existing import ExistingPlan
+from fleet.gpu_stack.plan import default_config
+from fleet.kubernetes import labels as words
 
 
 @check("same-cluster")

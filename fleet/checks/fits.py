@@ -1,6 +1,6 @@
 """Whether a lane's job fits an empty node of each of its pools, by the scheduler's arithmetic.
 
-What the lane's pods ask for is read out of its release's values (`fleet.plan.pods`).
+What the lane's pods ask for is read out of its release's values (`fleet.runners.pods`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Final
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.plan import words
-from fleet.plan.nodes import Node, Pool
-from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer
-from fleet.units import format_cpu, format_memory
+from fleet.clusters.nodes import Node, Pool
+from fleet.kubernetes import labels as words
+from fleet.kubernetes.resources import format_cpu, format_memory
+from fleet.kubernetes.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer
 
 _KEYS: Final = {CPU: "cpu", MEMORY: "memory", DISK: "disk", words.GPU_RESOURCE: "gpus"}
 """Resource -> key of a lane that asks for it."""

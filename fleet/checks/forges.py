@@ -16,10 +16,10 @@ from typing import Final
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.plan.github import GitHubLanePlan
-from fleet.spec.github import GitHubLane
-from fleet.spec.gitlab import GitLabLane
-from fleet.spec.urls import host
+from fleet.config.github import GitHubLane
+from fleet.config.gitlab import GitLabLane
+from fleet.config.urls import host
+from fleet.runners.github import GitHubLanePlan
 
 _HOSTED: Final = re.compile(
     r"(ubuntu|windows|macos)-(latest|slim|\d+(\.\d+)?)(-(arm|intel|large|xlarge|vs\d{4}))?"

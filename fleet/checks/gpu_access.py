@@ -11,9 +11,9 @@ from typing import Final
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.spec.github import GitHubLane
-from fleet.spec.gitlab import GitLabLane
-from fleet.spec.lanes import VISIBLE_DEVICES, visible_indexes
+from fleet.config.github import GitHubLane
+from fleet.config.gitlab import GitLabLane
+from fleet.config.lanes import VISIBLE_DEVICES, visible_indexes
 
 _VARIABLE: Final = "NVIDIA_DRIVER_CAPABILITIES"
 _NEEDED: Final = {

@@ -8,12 +8,12 @@ from fleet.catalog.oke import is_fully_qualified
 from fleet.catalog.runner_images import lacks_github_runner
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.plan.nodes import Pool
-from fleet.plan.oke_pools import OkePool
-from fleet.spec.github import GitHubLane
-from fleet.spec.gitlab import GitLabLane
-from fleet.spec.oke_pools import GPU_BOOT_VOLUME_GB
-from fleet.spec.pools import EKS_GPU_DISK_GIB
+from fleet.clusters.nodes import Pool
+from fleet.clusters.oke_pools import OkePool
+from fleet.config.github import GitHubLane
+from fleet.config.gitlab import GitLabLane
+from fleet.config.oke_pools import GPU_BOOT_VOLUME_GB
+from fleet.config.pools import EKS_GPU_DISK_GIB
 
 
 @check("image-registry")

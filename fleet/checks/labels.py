@@ -10,10 +10,10 @@ from fleet.catalog.gpus import PRODUCT_LABEL
 from fleet.catalog.limits import AWS_MAX_TAGS, AWS_TAG_PATTERN, EKS_LABEL, OCI_TAG_KEY
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.nodes import Pool
+from fleet.clusters.oke import OkePlan
 from fleet.findings import Severity
-from fleet.plan.eks import EksPlan
-from fleet.plan.nodes import Pool
-from fleet.plan.oke import OkePlan
 
 _SUFFIXES = re.compile(r"(-MIG-[^-]+)?(-SHARED)?$")
 _OWN_AWS_TAGS = 3

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
+from fleet.clusters.nodes import Node, Pool
+from fleet.config.github import GitHubLane
+from fleet.config.gitlab import GitLabLane
 from fleet.findings import Severity
-from fleet.plan.nodes import Node, Pool
-from fleet.spec.github import GitHubLane
-from fleet.spec.gitlab import GitLabLane
-from fleet.units import format_memory
+from fleet.kubernetes.resources import format_memory
 
 
 @check("gpu-model")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.units import format_memory
+from fleet.kubernetes.resources import format_memory
 
 
 @check("shared-memory", "warning")

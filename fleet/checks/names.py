@@ -9,10 +9,10 @@ from fleet.catalog.limits import EKS_NODE_GROUP, GITLAB_TAG, HELM_RELEASE, KUBER
 from fleet.checks.check import Problem, check
 from fleet.checks.runners import DEFAULT_GROUP, url_key
 from fleet.checks.view import View
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.gitlab import GitLabLanePlan
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.existing import ExistingPlan
+from fleet.plan import ClusterPlan
+from fleet.runners.gitlab import GitLabLanePlan
 
 _AUTONAME = len("-0123456")
 """What the AWS provider adds to the logical name of a node group."""

@@ -21,13 +21,13 @@ from fleet.catalog.ec2 import instance_type
 from fleet.catalog.kubelet import eks_pod_limit
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.eks_pools import EksPool
-from fleet.plan.network import NewNetwork
-from fleet.plan.oke import OkePlan
-from fleet.plan.oke_network import OkeNewNetwork
-from fleet.plan.ownership import gpu_daemonsets, ownership
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks_network import NewNetwork
+from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.oke import OkePlan
+from fleet.clusters.oke_network import OkeNewNetwork
+from fleet.gpu_stack.ownership import gpu_daemonsets, ownership
+from fleet.plan import ClusterPlan
 
 _PRIVATE: Final = tuple(
     IPv4Network(one)

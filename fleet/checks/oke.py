@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan.oke import OkePlan
+from fleet.clusters.oke import OkePlan
 
 
 @check("oke-autoscaler-node", "warning")

@@ -12,9 +12,9 @@ from typing import Final
 from fleet.checks.capacity import taken_back
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
+from fleet.clusters.nodes import Pool
 from fleet.cost import monthly_cost
-from fleet.plan.nodes import Pool
-from fleet.plan.scheduling import copies, offer
+from fleet.kubernetes.scheduling import copies, offer
 
 _DEARER: Final = 1.2
 """A first choice that costs so many times the second is a slip, not a preference."""

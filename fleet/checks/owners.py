@@ -8,12 +8,12 @@ from fleet.catalog.eks import AMI_TYPES
 from fleet.catalog.oke import DISABLE_GPU_PLUGIN_LABEL
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks_pools import EksPool
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.nodes import Pool
-from fleet.plan.oke_pools import OkePool
-from fleet.plan.scheduling import selects, untolerated
+from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.existing import ExistingPlan
+from fleet.clusters.nodes import Pool
+from fleet.clusters.oke_pools import OkePool
+from fleet.kubernetes.scheduling import selects, untolerated
+from fleet.plan import ClusterPlan
 
 
 @check("one-advertiser")

@@ -7,10 +7,10 @@ from math import ceil
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan import words
-from fleet.plan.build import ClusterPlan
-from fleet.plan.nodes import Pool
-from fleet.plan.scheduling import (
+from fleet.clusters.nodes import Pool
+from fleet.kubernetes import labels as words
+from fleet.kubernetes.resources import format_cpu, format_memory
+from fleet.kubernetes.scheduling import (
     CPU,
     MEMORY,
     Amounts,
@@ -21,8 +21,8 @@ from fleet.plan.scheduling import (
     selects,
     untolerated,
 )
-from fleet.plan.workloads import Workload, daemonsets, system_workloads
-from fleet.units import format_cpu, format_memory
+from fleet.plan import ClusterPlan
+from fleet.workloads import Workload, daemonsets, system_workloads
 
 
 @check("places")

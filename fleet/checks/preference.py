@@ -7,7 +7,7 @@ from graphlib import CycleError
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan.autoscaler import least_wanted_first
+from fleet.clusters.autoscaler import least_wanted_first
 
 
 @check("preference", "warning")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
+from fleet.config.lanes import Lane
+from fleet.config.stack import Cluster, Stack
 from fleet.findings import Finding
-from fleet.spec.lanes import Lane
-from fleet.spec.stack import Cluster, Stack
 
 
 def unknown_pools(stack: Stack, declared: Mapping[str, set[str]]) -> Iterator[Finding]:

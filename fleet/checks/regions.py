@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from fleet.catalog.regions import AWS_REGIONS, OCI_REGIONS, region_of_domain, region_of_ocid
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.spec.oke import Oke
+from fleet.config.oke import Oke
 
 
 @check("region", "warning")

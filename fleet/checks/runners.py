@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from fleet.checks.view import LaneView, View
-from fleet.plan.github import GitHubLanePlan
-from fleet.plan.gitlab import GitLabLanePlan
+from fleet.runners.github import GitHubLanePlan
+from fleet.runners.gitlab import GitLabLanePlan
 
 GENERIC: Final = frozenset(
     {

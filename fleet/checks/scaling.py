@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fleet.catalog.oke import KUBELET_ARGUMENTS_METADATA
-from fleet.charts.pods import Effect
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.plan import words
-from fleet.plan.eks import EksPlan
-from fleet.plan.eks_pools import EksPool
-from fleet.plan.nodes import smallest
-from fleet.plan.oke import OkePlan, node_metadata
-from fleet.plan.oke_pools import OkePool
-from fleet.plan.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, selects
-from fleet.plan.scheduling import untolerated as taints_against
-from fleet.plan.words import Taint
-from fleet.units import parse_cpu, parse_memory_mib
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.nodes import smallest
+from fleet.clusters.oke import OkePlan, node_metadata
+from fleet.clusters.oke_pools import OkePool
+from fleet.kubernetes import labels as words
+from fleet.kubernetes.labels import Taint
+from fleet.kubernetes.pods import Effect
+from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
+from fleet.kubernetes.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, selects
+from fleet.kubernetes.scheduling import untolerated as taints_against
 
 _PREFIX = "k8s.io/cluster-autoscaler/"
 _TEMPLATE = f"{_PREFIX}node-template/"
@@ -68,7 +68,7 @@ def _undiscovered(pool: EksPool, cluster: str) -> Iterator[Problem]:
             yield _never(
                 pool,
                 f"its Auto Scaling group lacks the tag {tag}, by which it is found",
-                "restore the tag in fleet/plan/eks_pools.py",
+                "restore the tag in fleet/clusters/eks_pools.py",
             )
 
 
@@ -113,7 +113,7 @@ def _imagined_oke(pool: OkePool, lanes: list[LaneView]) -> Iterator[Problem]:
             yield _never(
                 pool,
                 f"its metadata lacks the taint {taint.key}, so pods that it keeps off start nodes",
-                "restore it in fleet/plan/oke.py",
+                "restore it in fleet/clusters/oke.py",
             )
     for lane in lanes:
         for pod in lane.pods.on_pool:

@@ -13,12 +13,12 @@ from fleet.catalog.image_names import moving_tag, split_reference
 from fleet.catalog.tokens import TOKEN
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan.access import JobAccess
-from fleet.plan.eks import EksPlan
-from fleet.plan.oke import OkePlan
-from fleet.plan.words import Namespaces
-from fleet.spec.github import GitHubLane
-from fleet.spec.gitlab import GitLabLane
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.oke import OkePlan
+from fleet.config.github import GitHubLane
+from fleet.config.gitlab import GitLabLane
+from fleet.kubernetes.labels import Namespaces
+from fleet.runners.access import JobAccess
 
 _WIDEST = 8
 """Prefix of a range that is more than one organisation's."""

@@ -20,12 +20,12 @@ from fleet.catalog.images import runner_refused_from, runner_version
 from fleet.catalog.oke import OKE_VERSIONS
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.github import GitHubLanePlan
-from fleet.plan.oke import OkePlan
-from fleet.spec.github import GitHubLane
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.existing import ExistingPlan
+from fleet.clusters.oke import OkePlan
+from fleet.config.github import GitHubLane
+from fleet.plan import ClusterPlan
+from fleet.runners.github import GitHubLanePlan
 
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+")
 _SOON = timedelta(days=60)

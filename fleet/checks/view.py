@@ -9,16 +9,16 @@ from datetime import date
 from functools import cached_property
 from typing import TypeAlias
 
-from fleet.plan.build import ClusterPlan, Plan
-from fleet.plan.github import GitHubLanePlan
-from fleet.plan.gitlab import GitLabLanePlan
-from fleet.plan.nodes import Pool
-from fleet.plan.pods import LanePods, lane_pods
-from fleet.plan.scheduling import Amounts, requests, together
-from fleet.plan.shares import Job
-from fleet.plan.workloads import Workload, system_workloads
-from fleet.spec.lanes import Lane
-from fleet.spec.stack import Cluster, Stack
+from fleet.clusters.nodes import Pool
+from fleet.config.lanes import Lane
+from fleet.config.stack import Cluster, Stack
+from fleet.kubernetes.scheduling import Amounts, requests, together
+from fleet.plan import ClusterPlan, Plan
+from fleet.runners.github import GitHubLanePlan
+from fleet.runners.gitlab import GitLabLanePlan
+from fleet.runners.job import Job
+from fleet.runners.pods import LanePods, lane_pods
+from fleet.workloads import Workload, system_workloads
 
 LanePlan: TypeAlias = GitHubLanePlan | GitLabLanePlan
 

@@ -26,7 +26,7 @@ from fleet.checks.runners import (
     signatures,
 )
 from fleet.checks.view import LaneView, View
-from fleet.plan.gitlab import GitLabLanePlan
+from fleet.runners.gitlab import GitLabLanePlan
 
 _NAMED = 3
 """Other lanes that one message names; the rest are counted."""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fleet.config.stackfile import NotAStackFile, stack_value
 from fleet.findings import StackFileError
 from fleet.load import load
 from fleet.report.base import NoSuchBase, base_report
@@ -20,7 +21,6 @@ from fleet.report.data import data, finding_data
 from fleet.report.difference import compare
 from fleet.report.difference_page import difference_markdown
 from fleet.report.markdown import markdown
-from fleet.stackfile import NotAStackFile, stack_value
 
 FORMATS = ("terminal", "markdown", "json")
 

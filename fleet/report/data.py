@@ -14,19 +14,19 @@ from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.oke import OKE_VERSIONS
 from fleet.checks.view import LaneView, View
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks_network import ExistingNetwork, NewNetwork
+from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.existing import ExistingPlan
+from fleet.clusters.nodes import Pool
+from fleet.clusters.oke import OkePlan
+from fleet.clusters.oke_network import OkeExistingNetwork, OkeNewNetwork
+from fleet.clusters.oke_pools import OkePool
 from fleet.cost import NOTHING, MonthlyCost, monthly_cost, not_counted, price
 from fleet.findings import Finding
+from fleet.kubernetes.releases import Release
 from fleet.load import Fleet
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks import EksPlan
-from fleet.plan.eks_pools import EksPool
-from fleet.plan.existing import ExistingPlan
-from fleet.plan.network import ExistingNetwork, NewNetwork
-from fleet.plan.nodes import Pool
-from fleet.plan.oke import OkePlan
-from fleet.plan.oke_network import OkeExistingNetwork, OkeNewNetwork
-from fleet.plan.oke_pools import OkePool
-from fleet.plan.releases import Release
+from fleet.plan import ClusterPlan
 from fleet.quotas import quotas
 from fleet.report import shape
 from fleet.report.lanes import lane_data, lane_id, waiting_nodes

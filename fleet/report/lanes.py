@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from fleet.checks.view import LaneView
-from fleet.plan.github import GitHubLanePlan
-from fleet.plan.nodes import Node, Pool
-from fleet.plan.scheduling import (
+from fleet.clusters.nodes import Node, Pool
+from fleet.config.github import GitHub
+from fleet.config.stack import Cluster
+from fleet.kubernetes.labels import GPU_RESOURCE
+from fleet.kubernetes.scheduling import (
     Amounts,
     copies,
     offer,
@@ -20,10 +22,8 @@ from fleet.plan.scheduling import (
     together,
     untolerated,
 )
-from fleet.plan.words import GPU_RESOURCE
 from fleet.report import shape
-from fleet.spec.github import GitHub
-from fleet.spec.stack import Cluster
+from fleet.runners.github import GitHubLanePlan
 
 _LAUNCHES_ELSEWHERE = "kubernetes-novolume"
 """Container mode whose waiting runners stand on CPU nodes."""

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from bootstrap.components.aws_identity import AwsIdentity, AwsIdentityArgs
+from bootstrap.components.oci_identity import OciIdentity, OciIdentityArgs
+from bootstrap.components.state_store import StateStore, StateStoreArgs
 from components.aws.addons import EksAddons, EksAddonsArgs
 from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
 from components.aws.cluster import EksCluster, EksClusterArgs
 from components.aws.network import Network, NetworkArgs
 from components.aws.pool import NodeGroup, NodeGroupArgs
-from components.bootstrap.aws_identity import AwsIdentity, AwsIdentityArgs
-from components.bootstrap.oci_identity import OciIdentity, OciIdentityArgs
-from components.bootstrap.state_store import StateStore, StateStoreArgs
 from components.cluster import RunnerCluster, RunnerClusterArgs
 from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
 from components.gpu.host_devices import HostDevices, HostDevicesArgs
@@ -27,8 +27,9 @@ from components.oci.pool import NodePool
 from components.runners.arc_controller import ArcController, ArcControllerArgs
 from components.runners.arc_lane import ArcLane, ArcLaneArgs
 from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
-from fleet.plan.build import ClusterPlan
-from tests import bootstraps, fleets
+from fleet.plan import ClusterPlan
+from tests import fleets
+from tests.bootstrap import bootstraps
 from tests.components import oke_makers
 from tests.fleet.samples import every_key, loaded
 

@@ -14,9 +14,9 @@ from components.oci.autoscaler import OkeAutoscaler, OkeAutoscalerArgs
 from components.oci.cluster import OkeCluster, OkeClusterArgs
 from components.oci.network import OkeNetwork, OkeNetworkArgs
 from components.oci.pool import NodePool, NodePoolArgs
-from fleet.plan.build import ClusterPlan
-from fleet.plan.oke import OkePlan
-from fleet.plan.oke_pools import OkePool
+from fleet.clusters.oke import OkePlan
+from fleet.clusters.oke_pools import OkePool
+from fleet.plan import ClusterPlan
 from tests import fleets
 
 SUBNETS: Any = {

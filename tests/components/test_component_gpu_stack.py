@@ -11,7 +11,7 @@ import pytest
 
 from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
 from components.gpu.operator import GpuOperator, GpuOperatorArgs
-from fleet.plan.releases import Release
+from fleet.kubernetes.releases import Release
 from tests import fleets
 from tests.engine import Registered, deploy, remembered
 

@@ -9,7 +9,7 @@ import pulumi_kubernetes as kubernetes
 import pytest
 
 from components.helm import install, namespace
-from fleet.plan.releases import Release
+from fleet.kubernetes.releases import Release
 from tests.engine import Registration, deploy, remembered
 from tests.wire import UNKNOWN
 

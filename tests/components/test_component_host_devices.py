@@ -10,7 +10,7 @@ import pulumi_kubernetes as kubernetes
 from components.cluster import RunnerCluster, RunnerClusterArgs
 from components.gpu.host_devices import HostDevices, HostDevicesArgs
 from components.helm import namespace
-from fleet.plan.build import ClusterPlan
+from fleet.plan import ClusterPlan
 from tests.engine import Registered, deploy
 from tests.fleet.samples import every_key, loaded
 

@@ -9,7 +9,7 @@ import pulumi_aws as aws
 import pytest
 
 from components.aws.network import Network, NetworkArgs
-from fleet.plan.network import NewNetwork
+from fleet.clusters.eks_network import NewNetwork
 from tests import fleets
 from tests.engine import Registered, Registration, deploy, remembered
 from tests.wire import UNKNOWN

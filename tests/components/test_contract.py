@@ -17,6 +17,7 @@ import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 import pytest
 
+import bootstrap.components
 import components
 from fleet.catalog.charts import CHARTS
 from tests import fleets
@@ -30,7 +31,8 @@ RELEASE = kubernetes.helm.v3.Release
 def discovered() -> set[Component]:
     modules = [
         importlib.import_module(found.name)
-        for found in pkgutil.walk_packages(components.__path__, f"{components.__name__}.")
+        for package in (components, bootstrap.components)
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
     return {
         cls

@@ -13,12 +13,12 @@ import yaml
 
 from fleet.checks.judge import judge
 from fleet.checks.view import View
+from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks_pools import EksPool
+from fleet.config.load import parse
 from fleet.findings import Finding, Path, StackFileError
 from fleet.load import Fleet, load
-from fleet.plan.build import ClusterPlan, build
-from fleet.plan.eks import EksPlan
-from fleet.plan.eks_pools import EksPool
-from fleet.spec.load import parse
+from fleet.plan import ClusterPlan, build
 
 ROOT = File(__file__).parents[2]
 SHIPPED = ("staging", "prod")

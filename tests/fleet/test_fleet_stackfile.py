@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.stackfile import NotAStackFile, parsed, stack_value
+from fleet.config.stackfile import NotAStackFile, parsed, stack_value
 
 
 def test_words_that_yaml_takes_for_truth_and_dates_are_text_as_for_the_engine() -> None:

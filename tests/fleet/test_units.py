@@ -2,7 +2,13 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from fleet.units import Resources, format_cpu, format_memory, parse_cpu, parse_memory_mib
+from fleet.kubernetes.resources import (
+    Resources,
+    format_cpu,
+    format_memory,
+    parse_cpu,
+    parse_memory_mib,
+)
 
 
 @pytest.mark.parametrize(

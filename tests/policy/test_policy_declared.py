@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 import yaml
+from pulumi_rehearsal import policies
 
 from policy.declared import STACK_FILE, Declared, declared, declared_in
-from rehearsal import policies
 from tests import stackfiles
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from rehearsal.standin.kind import Call, Kind, Lookup, Properties, Thing
-from rehearsal.standin.world import World
+from pulumi_rehearsal.standin.kind import Call, Kind, Lookup, Properties, Thing
+from pulumi_rehearsal.standin.world import World
 
 
 @dataclass

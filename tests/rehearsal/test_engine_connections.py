@@ -8,8 +8,7 @@ from concurrent import futures
 import grpc
 import pytest
 from pulumi.runtime import _grpc_settings
-
-from rehearsal import engine
+from pulumi_rehearsal import engine
 
 
 class Answers(grpc.GenericRpcHandler):

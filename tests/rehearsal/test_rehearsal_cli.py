@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-
-from rehearsal import children, cli
-from rehearsal.errors import Refused
+from pulumi_rehearsal import children, cli
+from pulumi_rehearsal.errors import Refused
 
 WANTED = cli.pinned_version()
 
@@ -131,7 +130,9 @@ def test_an_installer_that_fails_leads_to_a_build(
     monkeypatch.setattr(cli, "_reachable", lambda host: True)
     monkeypatch.setattr(cli.sys, "executable", "/bin/false")
     machine.install_go(BUILDS)
-    assert machine.find().why == "built from tools/engine"
+    assert (
+        machine.find().why == "built from packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module"
+    )
     assert "its installer ended with 1" in "\n".join(machine.said)
 
 
@@ -151,7 +152,7 @@ def test_the_build_is_the_last_resort_and_is_kept(machine: Machine) -> None:
     machine.install_go(BUILDS)
     found = machine.find()
     assert (found.path, found.version) == (machine.kept, WANTED)
-    assert found.why == "built from tools/engine"
+    assert found.why == "built from packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module"
     assert any("3 to 5 minutes" in line for line in machine.said)
     machine.install_go("exit 1")
     assert machine.find().why == "kept from an earlier run"

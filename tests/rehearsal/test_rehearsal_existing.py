@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from rehearsal.life import rehearse
-from rehearsal.result import Result
+from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.result import Result
 
 pytestmark = pytest.mark.engine
 

@@ -8,12 +8,11 @@ import sys
 import threading
 
 import pytest
-
-from rehearsal import interrupts
+from pulumi_rehearsal import interrupts
 
 SCRIPT = """
 import os, signal, sys
-from rehearsal import interrupts
+from pulumi_rehearsal import interrupts
 # Whoever runs the tests may have ignored it: nohup, or a shell's background job.
 signal.signal(getattr(signal, sys.argv[1]), signal.{before})
 interrupts.install()

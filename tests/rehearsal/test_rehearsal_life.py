@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 
 import pulumi
 import pytest
+from pulumi_rehearsal.result import Result
+from pulumi_rehearsal.standin.faults import EACH_ONCE, Fault
+from pulumi_rehearsal.standin.kind import Call, Kind, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.server import Package
+from pulumi_rehearsal.standin.world import World
 from rich.console import Console
 
-from rehearsal.result import Result
-from rehearsal.standin.faults import EACH_ONCE, Fault
-from rehearsal.standin.kind import Call, Kind, Properties, Refusal, Thing
-from rehearsal.standin.server import Package
-from rehearsal.standin.world import World
 from tests.rehearsal.tiny_project import (
     AWS,
     KUBERNETES,

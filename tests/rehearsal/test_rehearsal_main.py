@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pulumi_rehearsal import life
+from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.standin.faults import Fault
+from pulumi_rehearsal.workspace import ROOT
 
-from rehearsal import life
 from rehearsal.__main__ import main
-from rehearsal.errors import Refused
 from rehearsal.project import PROJECTS
-from rehearsal.standin.faults import Fault
-from rehearsal.workspace import ROOT
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-
-from rehearsal import secrets
+from pulumi_rehearsal import secrets
 
 VALUE = "placeholder-0123456789abcdef0123456789abcdef"
 

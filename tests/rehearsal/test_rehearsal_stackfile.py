@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from rehearsal import stackfile
-from rehearsal.errors import Refused
+from pulumi_rehearsal import stackfile
+from pulumi_rehearsal.errors import Refused
 
 
 def read(tmp_path: Path, text: str, name: str = "Pulumi.dev.yaml") -> stackfile.StackFile:

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 import pytest
 from pulumi.runtime.proto import provider_pb2
-
-from rehearsal.standin import difference
-from rehearsal.standin.kind import Kind
-from rehearsal.standin.values import UNKNOWN
+from pulumi_rehearsal.standin import difference
+from pulumi_rehearsal.standin.kind import Kind
+from pulumi_rehearsal.standin.values import UNKNOWN
 
 DIFF = provider_pb2.DiffResponse
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-
-from rehearsal.standin.faults import EACH_ONCE, Fault, Faults, Step
-from rehearsal.standin.kind import Refusal
+from pulumi_rehearsal.standin.faults import EACH_ONCE, Fault, Faults, Step
+from pulumi_rehearsal.standin.kind import Refusal
 
 
 def strikes(faults: Faults, step: Step = "create", name: str = "pool") -> bool:

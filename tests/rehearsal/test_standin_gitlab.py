@@ -1,10 +1,9 @@
 """The GitLab stand-in: who owns a runner, what it takes, and its token."""
 
 import pytest
-
-from rehearsal.standin import gitlab, schema
-from rehearsal.standin.kind import UNKNOWN, Call, Invalid, Thing
-from rehearsal.standin.world import World
+from pulumi_rehearsal.standin import gitlab, schema
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Thing
+from pulumi_rehearsal.standin.world import World
 
 KIND = gitlab.UserRunner()
 GROUP = {"runnerType": "group_type", "groupId": 7, "tagLists": ["gpu", "t4"]}

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 import pytest
-
-from rehearsal.standin.kind import UNKNOWN, Call, Invalid, Kind, Thing
-from rehearsal.standin.world import World
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Kind, Thing
+from pulumi_rehearsal.standin.world import World
 
 
 class NodeGroup(Kind):

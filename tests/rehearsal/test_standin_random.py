@@ -4,10 +4,9 @@ import re
 import string
 
 import pytest
-
-from rehearsal.standin import random, schema
-from rehearsal.standin.kind import UNKNOWN, Call, Invalid
-from rehearsal.standin.world import World
+from pulumi_rehearsal.standin import random, schema
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid
+from pulumi_rehearsal.standin.world import World
 
 KINDS = {kind.token.rpartition(":")[2]: kind for kind in random.PACKAGE.kinds}
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from rehearsal.standin import schema
-from rehearsal.standin.values import UNKNOWN
+from pulumi_rehearsal.standin import schema
+from pulumi_rehearsal.standin.values import UNKNOWN
 
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 POOL: dict[str, Any] = {

@@ -10,12 +10,20 @@ import grpc
 import pytest
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
-
-from rehearsal.standin import wire
-from rehearsal.standin.faults import Fault, Faults
-from rehearsal.standin.kind import UNKNOWN, Call, Invalid, Kind, Lookup, Properties, Refusal, Thing
-from rehearsal.standin.server import Package, Server
-from rehearsal.standin.world import World
+from pulumi_rehearsal.standin import wire
+from pulumi_rehearsal.standin.faults import Fault, Faults
+from pulumi_rehearsal.standin.kind import (
+    UNKNOWN,
+    Call,
+    Invalid,
+    Kind,
+    Lookup,
+    Properties,
+    Refusal,
+    Thing,
+)
+from pulumi_rehearsal.standin.server import Package, Server
+from pulumi_rehearsal.standin.world import World
 
 VPC = "aws:ec2/vpc:Vpc"
 KEY = "aws:iam/accessKey:AccessKey"
@@ -62,7 +70,7 @@ def region(configuration: Properties) -> str:
 
 PACKAGE = Package(
     name="aws",
-    source="rehearsal/standin/aws/",
+    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/aws/",
     kinds=(Vpc(), AccessKey()),
     lookups=(Zones(),),
     scope=region,
@@ -173,7 +181,7 @@ def test_check_names_every_wrong_input(client: Client) -> None:
 def test_an_unheard_of_type_says_where_to_add_it(client: Client) -> None:
     (failure,) = client.check({}, type="aws:ec2/subnet:Subnet").failures
     assert failure.reason == (
-        "the rehearsal does not know aws:ec2/subnet:Subnet; add a Kind in rehearsal/standin/aws/"
+        "the rehearsal does not know aws:ec2/subnet:Subnet; add a Kind in packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/aws/"
     )
 
 

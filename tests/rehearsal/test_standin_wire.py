@@ -6,9 +6,8 @@ import pytest
 from google.protobuf import struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rehearsal.standin import wire
-from rehearsal.standin.values import UNKNOWN, contains_unknown
+from pulumi_rehearsal.standin import wire
+from pulumi_rehearsal.standin.values import UNKNOWN, contains_unknown
 
 leaves = (
     st.none()

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pulumi
-
-from rehearsal.life import rehearse
-from rehearsal.result import Result
-from rehearsal.standin.faults import Fault
-from rehearsal.standin.kind import UNKNOWN, Call, Kind, Properties, Refusal, Thing
-from rehearsal.standin.server import Package
-from rehearsal.standin.world import World
+from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.result import Result
+from pulumi_rehearsal.standin.faults import Fault
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Kind, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.server import Package
+from pulumi_rehearsal.standin.world import World
 
 TINY = """\
 config:
@@ -70,13 +69,13 @@ def _scope(package: str, field: str) -> Callable[[Properties], str]:
 
 AWS = Package(
     name="aws",
-    source="rehearsal/standin/aws/",
+    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/aws/",
     kinds=(Vpc(), NodeGroup()),
     scope=_scope("aws", "region"),
 )
 KUBERNETES = Package(
     name="kubernetes",
-    source="rehearsal/standin/kubernetes/",
+    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/kubernetes/",
     kinds=(Secret(),),
     scope=_scope("kubernetes", "kubeconfig"),
 )

@@ -30,9 +30,8 @@ def forge() -> Iterator[FakeForge]:
 @pytest.fixture
 def renderer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout whose renderer writes the marker of the diff's `stack`, and its `text`."""
-    package = tmp_path / "rehearsal" / "diff"
+    package = tmp_path / "change"
     package.mkdir(parents=True)
-    (tmp_path / "rehearsal" / "__init__.py").touch()
     (package / "__init__.py").touch()
     (package / "comment.py").write_text(RENDERER)
     monkeypatch.setattr("tools.hostile.ROOT", tmp_path)

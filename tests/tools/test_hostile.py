@@ -37,7 +37,7 @@ def test_the_one_file_of_an_artifact_is_taken() -> None:
         {},
         {"other.json": b"{}"},
         {"../diff.json": b"{}"},
-        {"diff.json": b"{}", "rehearsal/diff/comment.py": b"print()"},
+        {"diff.json": b"{}", "change/comment.py": b"print()"},
     ],
 )
 def test_an_artifact_with_anything_else_is_refused(members: dict[str, bytes]) -> None:
@@ -101,7 +101,7 @@ def test_what_the_renderer_refuses_is_not_posted() -> None:
 
 
 def test_a_renderer_that_writes_nothing_is_told(renderer: Path) -> None:
-    (renderer / "rehearsal" / "diff" / "comment.py").write_text("")
+    (renderer / "change" / "comment.py").write_text("")
     with pytest.raises(HostileError, match="refused it with status 0"):
         rendered(diff("text"), marker=MARKER, run=RUN)
 
@@ -109,7 +109,7 @@ def test_a_renderer_that_writes_nothing_is_told(renderer: Path) -> None:
 def test_a_renderer_that_never_ends_is_ended(
     renderer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (renderer / "rehearsal" / "diff" / "comment.py").write_text("import time; time.sleep(60)")
+    (renderer / "change" / "comment.py").write_text("import time; time.sleep(60)")
     monkeypatch.setattr(hostile, "RENDER_S", 0.2)
     with pytest.raises(HostileError, match="did not end"):
         rendered(diff("text"), marker=MARKER, run=RUN)

@@ -7,7 +7,7 @@ from fleet.catalog.kubelet import (
     eks_reserved,
     kernel_memory_mib,
 )
-from fleet.units import Resources
+from fleet.kubernetes.resources import Resources
 
 EVERY_TYPE = pytest.mark.parametrize(
     "instance", INSTANCE_TYPES.values(), ids=lambda instance: instance.name

@@ -7,7 +7,7 @@ from fleet.catalog.kubelet_oke import (
     oke_reserved,
 )
 from fleet.catalog.oci import SHAPES, Ocpus, SizedShape, shape, sized
-from fleet.units import Resources
+from fleet.kubernetes.resources import Resources
 
 GIB = 1024
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from fleet.checks.judge import judge
 from fleet.checks.view import View
+from fleet.clusters.nodes import Pool
+from fleet.config.load import parse
 from fleet.findings import Finding
-from fleet.plan.build import ClusterPlan, Plan, build
-from fleet.plan.nodes import Pool
-from fleet.plan.releases import Release
-from fleet.spec.load import parse
+from fleet.kubernetes.releases import Release
+from fleet.plan import ClusterPlan, Plan, build
 from tests.fleet.samples import TODAY, judged
 
 

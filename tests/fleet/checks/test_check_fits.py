@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.findings import Finding
-from fleet.plan.pods import lane_pods
-from fleet.plan.scheduling import CPU, DISK, MEMORY, together
+from fleet.kubernetes.scheduling import CPU, DISK, MEMORY, together
+from fleet.runners.pods import lane_pods
 from tests.fleet.checks.planted import cards, existing_of
 from tests.fleet.samples import SHIPPED, every_key, judged, loaded, shipped_stack
 

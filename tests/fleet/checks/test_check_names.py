@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleet.catalog.limits import HELM_RELEASE, IAM_ROLE, LABEL_VALUE, SCALE_SET
-from fleet.plan.build import ClusterPlan
+from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import found, planted, stack_of
 from tests.fleet.samples import every_key, loaded
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from fleet.plan.build import ClusterPlan
+from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import cards, existing_of, found, planted, with_pool, with_values
 from tests.fleet.samples import every_key
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fleet.plan.build import ClusterPlan
-from fleet.plan.words import Taint
+from fleet.kubernetes.labels import Taint
+from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import (
     CPU,
     TAINT,

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from fleet.plan.build import ClusterPlan
-from fleet.plan.eks_pools import EksPool
+from fleet.clusters.eks_pools import EksPool
+from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import found, planted, stack_of, with_pool
 
 POOLS = {"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 2}}

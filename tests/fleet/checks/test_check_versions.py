@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fleet.plan.build import ClusterPlan
+from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import cards, existing_of, found, planted, stack_of, with_values
 from tests.fleet.samples import every_key
 

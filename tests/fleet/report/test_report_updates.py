@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from pulumi_rehearsal.standin.aws.eks_node_group import NodeGroup
+from pulumi_rehearsal.standin.oci.oke_node_pool import NodePool
 
-from fleet.plan.github import GitHubLanePlan
 from fleet.report import compare, data, difference_markdown
 from fleet.report.updates import SEVERE
-from rehearsal.standin.aws.eks_node_group import NodeGroup
-from rehearsal.standin.oci.oke_node_pool import NodePool
+from fleet.runners.github import GitHubLanePlan
 from tests.fleet.samples import GONE, cluster_of, every_key, loaded
 
 CI = "clusters.ci"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rehearsal.standin.aws import set_desired_size, tokens
-from rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.aws import set_desired_size, tokens
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 DEPLOYED = ("coredns", "metrics-server")
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}

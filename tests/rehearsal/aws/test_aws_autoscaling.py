@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from rehearsal.standin.aws import set_desired_size, tokens
-from rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.aws import set_desired_size, tokens
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 GROUPS = "aws:autoscaling/getAmiIds:getAmiIds"
 GROUP = "aws:autoscaling/getGroup:getGroup"

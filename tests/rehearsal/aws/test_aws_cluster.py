@@ -6,9 +6,8 @@ import base64
 import re
 
 import pytest
-
-from rehearsal.standin.aws import tokens
-from rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.aws import tokens
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 ADMIN = "arn:aws:iam::111122223333:role/platform"
 POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from rehearsal.standin.aws import tokens
-from rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.aws import tokens
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 ALLOW = json.dumps(
     {

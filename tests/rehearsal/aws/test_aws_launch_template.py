@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from aws_account import user_data
-
-from rehearsal.standin.aws import tokens
-from rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.aws import tokens
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 NODE_CONFIG = (
     "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from rehearsal.standin.aws import tokens
-from rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.aws import tokens
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 
 def test_ids_and_arns_have_the_form_of_the_cloud(account):

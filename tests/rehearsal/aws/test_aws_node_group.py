@@ -6,9 +6,8 @@ import re
 
 import pytest
 from aws_account import NODE_POLICIES
-
-from rehearsal.standin.aws import set_desired_size, tokens
-from rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.aws import set_desired_size, tokens
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 
 def live(fleet, pool):

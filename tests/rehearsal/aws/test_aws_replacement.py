@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from rehearsal.standin import difference
-from rehearsal.standin.aws import KINDS, tokens
+from pulumi_rehearsal.standin import difference
+from pulumi_rehearsal.standin.aws import KINDS, tokens
 
 _KINDS = {kind.token: kind for kind in KINDS}
 

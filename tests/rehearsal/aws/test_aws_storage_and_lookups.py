@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from rehearsal.standin.aws import KINDS, LOOKUPS, tokens
-from rehearsal.standin.kind import Invalid, Refusal
-from rehearsal.standin.schema import args_class, fields
+from pulumi_rehearsal.standin.aws import KINDS, LOOKUPS, tokens
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.schema import args_class, fields
 
 PARAMETER = "aws:ssm/getParameter:getParameter"
 ENCRYPTION = (

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from kubernetes_lab import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Lab
-
-from rehearsal.standin.kind import Refusal
+from pulumi_rehearsal.standin.kind import Refusal
 
 
 @pytest.fixture

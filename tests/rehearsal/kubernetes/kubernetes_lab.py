@@ -4,11 +4,10 @@ import copy
 from typing import Any
 
 import pytest
-
-from rehearsal.standin import gitlab, kubernetes
-from rehearsal.standin.kind import Call, Invalid, Kind, Thing
-from rehearsal.standin.kubernetes.arc_definitions import definition
-from rehearsal.standin.world import World
+from pulumi_rehearsal.standin import gitlab, kubernetes
+from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Thing
+from pulumi_rehearsal.standin.kubernetes.arc_definitions import definition
+from pulumi_rehearsal.standin.world import World
 
 ENDPOINT = "https://0123456789ABCDEF.gr7.us-west-2.eks.amazonaws.com"
 EKS_SCOPE = f"kubernetes:{ENDPOINT}"

@@ -9,9 +9,8 @@ from kubernetes_lab import (
     controller_inputs,
     scale_set_inputs,
 )
-
-from rehearsal.standin.kubernetes import world_faults
-from rehearsal.standin.kubernetes.arc_definitions import RUNNER_SET
+from pulumi_rehearsal.standin.kubernetes import world_faults
+from pulumi_rehearsal.standin.kubernetes.arc_definitions import RUNNER_SET
 
 RUNNER = {"name": "runner", "image": "runner:1", "command": ["run.sh"]}
 

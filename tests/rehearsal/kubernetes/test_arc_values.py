@@ -2,8 +2,7 @@
 
 import pytest
 from kubernetes_lab import RELEASE, Lab, scale_set_inputs
-
-from rehearsal.standin.kind import UNKNOWN
+from pulumi_rehearsal.standin.kind import UNKNOWN
 
 RUNNER = {"name": "runner", "image": "runner:1", "command": ["run.sh"]}
 

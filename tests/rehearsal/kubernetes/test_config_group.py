@@ -6,11 +6,10 @@ import grpc
 import pytest
 from kubernetes_lab import DEFINITIONS, KINDS
 from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
-
-from rehearsal.standin import wire
-from rehearsal.standin.kind import UNKNOWN, Call, Invalid, Refusal
-from rehearsal.standin.kubernetes.config_group import ConfigGroup
-from rehearsal.standin.world import World
+from pulumi_rehearsal.standin import wire
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Refusal
+from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
+from pulumi_rehearsal.standin.world import World
 
 CRDS = (
     "https://raw.githubusercontent.com/actions/actions-runner-controller/"

@@ -2,10 +2,9 @@
 
 import pytest
 from kubernetes_lab import CONFIG, RELEASE, Lab, gitlab_inputs
-
-from rehearsal.standin import gitlab
-from rehearsal.standin.kubernetes import world_faults
-from rehearsal.standin.kubernetes.gitlab_config import config_problems
+from pulumi_rehearsal.standin import gitlab
+from pulumi_rehearsal.standin.kubernetes import world_faults
+from pulumi_rehearsal.standin.kubernetes.gitlab_config import config_problems
 
 FLAG = "FF_USE_ADVANCED_POD_SPEC_CONFIGURATION"
 

@@ -2,8 +2,7 @@
 
 import pytest
 from kubernetes_lab import EKS_SCOPE, GPU_GROUP, RELEASE, SYSTEM_GROUP, Lab
-
-from rehearsal.standin.kubernetes import world_faults
+from pulumi_rehearsal.standin.kubernetes import world_faults
 
 PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
 CONFIG_LABEL = "nvidia.com/device-plugin.config"

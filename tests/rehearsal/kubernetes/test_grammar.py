@@ -3,9 +3,8 @@
 from decimal import Decimal
 
 import pytest
-
-from rehearsal.standin.kubernetes import grammar, manifest
-from rehearsal.standin.values import UNKNOWN
+from pulumi_rehearsal.standin.kubernetes import grammar, manifest
+from pulumi_rehearsal.standin.values import UNKNOWN
 
 
 @pytest.mark.parametrize(

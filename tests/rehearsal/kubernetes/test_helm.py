@@ -11,9 +11,8 @@ from kubernetes_lab import (
     controller_inputs,
     gitlab_inputs,
 )
-
-from rehearsal.standin.kind import UNKNOWN
-from rehearsal.standin.kubernetes.helm import CHARTS
+from pulumi_rehearsal.standin.kind import UNKNOWN
+from pulumi_rehearsal.standin.kubernetes.helm import CHARTS
 
 
 def plain(**changes):

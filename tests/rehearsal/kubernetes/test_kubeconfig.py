@@ -3,9 +3,8 @@
 import json
 
 import pytest
-
-from rehearsal.standin.kind import UNKNOWN
-from rehearsal.standin.kubernetes import scope
+from pulumi_rehearsal.standin.kind import UNKNOWN
+from pulumi_rehearsal.standin.kubernetes import scope
 
 TWO = json.dumps(
     {

@@ -15,9 +15,8 @@ from kubernetes_lab import (
     cron_job,
     deployment,
 )
-
-from rehearsal.standin.kind import UNKNOWN
-from rehearsal.standin.kubernetes.arc_definitions import definition
+from pulumi_rehearsal.standin.kind import UNKNOWN
+from pulumi_rehearsal.standin.kubernetes.arc_definitions import definition
 
 
 @pytest.mark.parametrize(

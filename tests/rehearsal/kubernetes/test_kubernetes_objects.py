@@ -17,9 +17,8 @@ from kubernetes_lab import (
     config_map,
     deployment,
 )
-
-from rehearsal.standin import difference, schema
-from rehearsal.standin.kubernetes import cluster
+from pulumi_rehearsal.standin import difference, schema
+from pulumi_rehearsal.standin.kubernetes import cluster
 
 
 def test_an_object_without_a_name_gets_one_that_it_keeps(lab: Lab):

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from oci_tenancy import Fleet, Network, Tenancy
-
-from rehearsal.standin.kind import Invalid, Refusal
+from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.standin import kubernetes
-from rehearsal.standin.kind import Properties, Thing
-from rehearsal.standin.oci import KINDS, LOOKUPS, tokens
-from rehearsal.standin.oci.images import of_region
+from pulumi_rehearsal.standin import kubernetes
+from pulumi_rehearsal.standin.kind import Properties, Thing
+from pulumi_rehearsal.standin.oci import KINDS, LOOKUPS, tokens
+from pulumi_rehearsal.standin.oci.images import of_region
+
 from tests.rehearsal.holding import Holding
 
 REGION = "us-ashburn-1"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from oci_tenancy import PLUGIN_OFF, RIGHTS, as_json, labels, statements
-
-from rehearsal.standin.kubernetes import world_faults
-from rehearsal.standin.oci import set_node_pool_size, tokens
-from rehearsal.standin.oci.oke_nodes import runs_gpu_plugin
+from pulumi_rehearsal.standin.kubernetes import world_faults
+from pulumi_rehearsal.standin.oci import set_node_pool_size, tokens
+from pulumi_rehearsal.standin.oci.oke_nodes import runs_gpu_plugin
 
 
 def setting(key, value):

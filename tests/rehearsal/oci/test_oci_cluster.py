@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rehearsal.standin.oci import tokens
+from pulumi_rehearsal.standin.oci import tokens
 
 
 def with_endpoint(fleet, subnet, **inputs):

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from oci_tenancy import Tenancy
-
-from rehearsal.standin.kind import Thing
-from rehearsal.standin.oci import tokens
+from pulumi_rehearsal.standin.kind import Thing
+from pulumi_rehearsal.standin.oci import tokens
 
 DOMAIN = "https://idcs-0123.identity.oraclecloud.com"
 SCHEMAS = {

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 from oci_tenancy import COMPARTMENT, DOMAINS, SCOPE, Tenancy
-
-from rehearsal.standin.oci import LOOKUPS, tokens
-from rehearsal.standin.oci.oke_cluster import VERSIONS
+from pulumi_rehearsal.standin.oci import LOOKUPS, tokens
+from pulumi_rehearsal.standin.oci.oke_cluster import VERSIONS
 
 OPTION = "oci:ContainerEngine/getNodePoolOption:getNodePoolOption"
 KUBECONFIG = "oci:ContainerEngine/getClusterKubeConfig:getClusterKubeConfig"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from oci_tenancy import PLUGIN_OFF, Fleet, Tenancy, image, labels, script
-
-from rehearsal.standin.kubernetes import world_faults
-from rehearsal.standin.kubernetes.images import is_qualified
+from pulumi_rehearsal.standin.kubernetes import world_faults
+from pulumi_rehearsal.standin.kubernetes.images import is_qualified
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -260,7 +259,7 @@ def scale_set(tenancy, scope, **values):
 @pytest.fixture
 def runners(ready: Fleet) -> Fleet:
     """A fleet in which a scale set can be installed."""
-    from rehearsal.standin.kubernetes.arc_definitions import KINDS_BY_PLURAL, definition
+    from pulumi_rehearsal.standin.kubernetes.arc_definitions import KINDS_BY_PLURAL, definition
 
     namespace(ready, ready.scope, "arc")
     for plural in KINDS_BY_PLURAL:

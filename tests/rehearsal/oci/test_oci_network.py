@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from oci_tenancy import ANYWHERE, DOMAINS
-
-from rehearsal.standin.oci import tokens
-from rehearsal.standin.oci.gateways import reaches_out
+from pulumi_rehearsal.standin.oci import tokens
+from pulumi_rehearsal.standin.oci.gateways import reaches_out
 
 
 def test_ids_have_the_form_of_the_cloud(tenancy):

@@ -6,9 +6,8 @@ import base64
 
 import pytest
 from oci_tenancy import GPU_TAINT, script
-
-from rehearsal.standin.oci import node_metadata
-from rehearsal.standin.oci.oke_nodes import has_taints, taints_of
+from pulumi_rehearsal.standin.oci import node_metadata
+from pulumi_rehearsal.standin.oci.oke_nodes import has_taints, taints_of
 
 TWO = "--register-with-taints=nvidia.com/gpu=:NoSchedule,team=ml:NoExecute --max-pods=31"
 

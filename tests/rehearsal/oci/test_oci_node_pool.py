@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from oci_tenancy import DOMAINS, GPU_TAINT, VERSION, Fleet, image, labels, script
-
-from rehearsal.standin.oci import KINDS, oke_node_pool_rules, set_node_pool_size, tokens
+from pulumi_rehearsal.standin.oci import KINDS, oke_node_pool_rules, set_node_pool_size, tokens
 
 
 def source(**inputs):

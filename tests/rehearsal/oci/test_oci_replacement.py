@@ -6,10 +6,9 @@ import typing
 from collections.abc import Iterator
 
 import pytest
-
-from rehearsal.standin import difference, schema
-from rehearsal.standin.kind import Kind
-from rehearsal.standin.oci import KINDS, tokens
+from pulumi_rehearsal.standin import difference, schema
+from pulumi_rehearsal.standin.kind import Kind
+from pulumi_rehearsal.standin.oci import KINDS, tokens
 
 _KINDS = {kind.token: kind for kind in KINDS}
 

@@ -1,0 +1,110 @@
+"""The interpreter for a revision of the project: one environment for each lock file, made once.
+
+Kept in `$XDG_CACHE_HOME/gpu-runners/environments/<hash of the lock file>/`, some hundred MB each;
+a folder there may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from pulumi_rehearsal import children
+from pulumi_rehearsal.errors import Refused
+
+LOCK_FILE: Final = "requirements.txt"
+"""What the program needs; tools for development make no other environment."""
+
+INSTALL_S: Final = 900.0
+
+Say = Callable[[str], None]
+"""Takes one line of progress."""
+
+
+def interpreter(base: Path, head: Path, say: Say, cache: Path | None = None) -> Path:
+    """A Python with what the lock file of the project in `base` names.
+
+    It is this one where `head` has the same lock file. Raises `Refused` where it cannot be made.
+    """
+    lock = base / LOCK_FILE
+    if not lock.is_file():
+        raise Refused(f"the base has no {LOCK_FILE}")
+    wanted = lock.read_bytes()
+    own = head / LOCK_FILE
+    if own.is_file() and own.read_bytes() == wanted:
+        return Path(sys.executable)
+    digest = hashlib.sha256(wanted + sys.version.encode()).hexdigest()[:16]
+    folder = (cache or cache_folder()) / digest
+    python = folder / "venv" / "bin" / "python"
+    complete = folder / "complete"
+    folder.mkdir(parents=True, exist_ok=True)
+    with _one_at_a_time(folder, say):
+        if not (complete.exists() and python.exists()):
+            complete.unlink(missing_ok=True)
+            say(f"making the environment of the base's {LOCK_FILE}: up to some minutes, once")
+            _make(folder / "venv", lock)
+            complete.touch()
+    return python
+
+
+def _make(venv: Path, lock: Path) -> None:
+    shutil.rmtree(venv, ignore_errors=True)
+    python = str(venv / "bin" / "python")
+    _run([sys.executable, "-m", "venv", str(venv)], "python -m venv")
+    uv = _uv()
+    if uv is not None:
+        installed = [uv, "pip", "sync", "--quiet", "--python", python, "--require-hashes"]
+        try:
+            _run([*installed, str(lock)], "uv pip sync")
+        except Refused:
+            # A site whose mirror only pip knows.
+            pass
+        else:
+            return
+    quiet = ["--quiet", "--disable-pip-version-check"]
+    _run(
+        [python, "-m", "pip", "install", *quiet, "--require-hashes", "-r", str(lock)],
+        "pip install",
+    )
+
+
+def _uv() -> str | None:
+    beside = Path(sys.executable).with_name("uv")
+    return str(beside) if os.access(beside, os.X_OK) else shutil.which("uv")
+
+
+def _run(command: list[str], what: str) -> None:
+    said: list[str] = []
+    try:
+        code = children.run(command, on_error=said.append, timeout_s=INSTALL_S)
+    except subprocess.TimeoutExpired:
+        raise Refused(f"{what} did not end within {INSTALL_S:.0f} s") from None
+    if code != 0:
+        reason = next((line for line in reversed(said) if line.strip()), "no message")
+        raise Refused(f"{what} ended with {code}: {reason.strip()}")
+
+
+def cache_folder() -> Path:
+    """Where environments are kept."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "gpu-runners" / "environments"
+
+
+@contextmanager
+def _one_at_a_time(folder: Path, say: Say) -> Generator[None]:
+    """Two runs at once make one environment: the second waits for the first."""
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another run makes this environment; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

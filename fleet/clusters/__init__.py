@@ -1,0 +1,1 @@
+"""EKS, OKE and existing clusters: networks, node pools, autoscaling."""

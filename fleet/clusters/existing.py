@@ -1,0 +1,102 @@
+"""A cluster that somebody else made: how to reach it, and its nodes as the stack file says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleet.catalog.daemonsets import HOST_DEVICE_DAEMONSETS
+from fleet.catalog.gpus import GPU_MODELS
+from fleet.catalog.mig import MIG_INSTANCES, mig_memory_gb, mig_usable_mib
+from fleet.clusters.nodes import Node, Pool, asked_by
+from fleet.config.existing import Existing, ExistingPool
+from fleet.gpu_stack.ownership import Ownership, gpu_daemonsets
+from fleet.kubernetes import labels as words
+from fleet.kubernetes.labels import Taint
+from fleet.kubernetes.resources import Resources
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExistingPlan:
+    """What reaches the cluster; nothing is registered for its nodes."""
+
+    name: str
+    context: str
+    kubeconfig: str | None
+    """Path; None for the ambient one."""
+    version: str | None
+    """Kubernetes minor version, as the stack file says."""
+    pools: tuple[Pool, ...]
+    drivers: dict[str, str]
+    """NVIDIA driver by pool, as the stack file says."""
+
+
+def existing_plan(name: str, existing: Existing, owners: Ownership) -> ExistingPlan:
+    """Derive one existing cluster."""
+    return ExistingPlan(
+        name=name,
+        context=existing.context,
+        kubeconfig=existing.kubeconfig,
+        version=existing.version,
+        pools=tuple(_pool(name, pool, one, owners) for pool, one in existing.pools.items()),
+        drivers={
+            pool: one.driver for pool, one in existing.pools.items() if one.driver is not None
+        },
+    )
+
+
+def _gpu_memory(model: str | None, mig: str | None) -> tuple[int, int]:
+    """GB by the vendor, and MiB for a job; of a MIG instance the profile says it."""
+    if mig is not None:
+        return mig_memory_gb(mig), mig_usable_mib(mig)
+    if model is None:
+        return 0, 0
+    return GPU_MODELS[model].memory_gb, GPU_MODELS[model].usable_mib
+
+
+def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Pool:
+    gpus = pool.gpus or 0
+    slices = pool.sharing.slices if pool.sharing is not None else 1
+    mig = pool.sharing.mig if pool.sharing is not None else None
+    instances = MIG_INSTANCES.get(pool.gpu or "", {}).get(mig, 1) if mig is not None else 1
+    memory_gb, usable_mib = _gpu_memory(pool.gpu, mig)
+    node = Node(
+        kind=name,
+        gpu=pool.gpu,
+        gpus=gpus,
+        advertised=gpus * slices * instances,
+        gpu_memory_gb=memory_gb,
+        gpu_memory_mib=usable_mib,
+        allocatable=Resources(cpu_m=pool.cpu, memory_mib=pool.memory, disk_mib=pool.disk),
+        daemonsets=asked_by(
+            (
+                *(gpu_daemonsets(owners) if pool.gpu is not None else ()),
+                *(HOST_DEVICE_DAEMONSETS if pool.devices else ()),
+            )
+        ),
+        # What else runs on the nodes is taken off by whoever states their facts.
+        reserve=Resources(cpu_m=0, memory_mib=0, disk_mib=0),
+        usd_per_hour=None,
+        pods=pool.max_pods,
+    )
+    return Pool(
+        cluster=cluster,
+        name=name,
+        path=f"clusters.{cluster}.existing.pools.{name}",
+        role="gpu" if pool.gpu is not None else "system",
+        nodes=(node,),
+        min_size=pool.count,
+        max_size=pool.count,
+        labels=dict(pool.labels),
+        taints=tuple(
+            Taint(key=taint.key, value=taint.value, effect=taint.effect) for taint in pool.taints
+        ),
+        selector=dict(pool.labels),
+        capacity="existing",
+        sharing=words.slices(slices) if pool.gpu is not None else None,
+        time_slices=slices,
+        driver=pool.driver or owners.driver_version if pool.gpu is not None else None,
+        mig_instances=instances,
+        devices={**pool.devices},
+        qualified_images=pool.container_runtime == "crio",
+        runtime_class=pool.runtime_class,
+    )

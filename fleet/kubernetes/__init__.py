@@ -1,0 +1,1 @@
+"""What Kubernetes itself defines: pods, quantities, labels, scheduling, Helm releases."""

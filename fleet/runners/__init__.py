@@ -1,0 +1,1 @@
+"""Runners of both forges: the job that they run, GitHub scale sets, GitLab runner managers."""

@@ -1,0 +1,1 @@
+"""Run a Pulumi program through the real engine against stand-in clouds, without an account."""

@@ -1,0 +1,235 @@
+"""OCI gateways and route tables; the rules of a table are inline.
+
+Replacement: marks in the SDK, see base.py. Limits of one gateway of a kind in a VCN:
+https://docs.oracle.com/en-us/iaas/Content/General/Concepts/servicelimits.htm (defaults).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Final
+
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.oci import network_rules, services, tokens
+from pulumi_rehearsal.standin.oci.base import OciKind, is_ocid, refuse_while_used, region_of
+from pulumi_rehearsal.standin.properties import flag, given, objects, text
+from pulumi_rehearsal.standin.rules import Problem, choice, must_exist
+from pulumi_rehearsal.standin.world import World
+
+CIDR: Final = "CIDR_BLOCK"
+SERVICE_CIDR: Final = "SERVICE_CIDR_BLOCK"
+
+_TARGETS: Final = {
+    "internetgateway": tokens.INTERNET_GATEWAY,
+    "natgateway": tokens.NAT_GATEWAY,
+    "servicegateway": tokens.SERVICE_GATEWAY,
+}
+"""Type in the OCID to token; other targets (drg, privateip ...) are taken on trust."""
+
+
+class _Gateway(OciKind):
+    """A gateway, of which a VCN has one of a kind."""
+
+    replaced_on: ClassVar[frozenset[str]] = frozenset({"vcnId"})
+
+    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+        """The VCN exists and has no other gateway of the kind."""
+        vcn = network_rules.vcn(world, call.scope, text(call.inputs, "vcnId"))
+        if vcn is None or old is not None:
+            return
+        for other in world.where(self.token, call.scope, vcnId=vcn.id):
+            noun = self.token.rpartition(":")[2]
+            raise Refusal(
+                f"400-LimitExceeded: VCN {vcn.name} has {noun} {other.name} already, and takes "
+                "one; use that one"
+            )
+
+    def delete(self, old: Thing, world: World) -> None:
+        """No route table may name it."""
+        users = (
+            table
+            for table in world.all(tokens.ROUTE_TABLE, old.scope)
+            if any(
+                text(rule, "networkEntityId") == old.id
+                for rule in objects(table.outputs, "routeRules")
+            )
+        )
+        refuse_while_used(old, users, "take its rules out of these first, or delete them first")
+
+
+class InternetGateway(_Gateway):
+    """The way to and from the internet, for what has a public address."""
+
+    token = tokens.INTERNET_GATEWAY
+    id_type = "internetgateway"
+    computed: ClassVar[frozenset[str]] = frozenset({"state", "timeCreated"})
+
+
+class NatGateway(_Gateway):
+    """The way out of private subnets."""
+
+    token = tokens.NAT_GATEWAY
+    id_type = "natgateway"
+    computed: ClassVar[frozenset[str]] = frozenset({"natIp", "state", "timeCreated"})
+    replaced_on: ClassVar[frozenset[str]] = frozenset({"publicIpId", "vcnId"})
+
+    def compute(self, call: Call, id: str, world: World) -> Properties:
+        """A public address of the block kept for documentation (RFC 5737)."""
+        address = f"203.0.113.{1 + int(world.fresh_hex(call.urn, 4), 16) % 254}"
+        return {"blockTraffic": flag(call.inputs, "blockTraffic") or False, "natIp": address}
+
+
+class ServiceGateway(_Gateway):
+    """The private way to Oracle's own services."""
+
+    token = tokens.SERVICE_GATEWAY
+    id_type = "servicegateway"
+    computed: ClassVar[frozenset[str]] = frozenset({"blockTraffic", "state", "timeCreated"})
+
+    def problems(self, inputs: Properties) -> Iterator[Problem]:
+        """One service label: that of all services holds the other one."""
+        count = len(objects(inputs, "services"))
+        if count > 1:
+            yield "services", "give one service: the label of all services holds Object Storage"
+
+    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+        """The services are those of the region."""
+        super().refuse(call, old, world)
+        offered = services.of_region(region_of(call.scope))
+        for wanted in objects(call.inputs, "services"):
+            service_id = text(wanted, "serviceId")
+            if service_id is not None and all(one.id != service_id for one in offered):
+                raise Refusal(
+                    f"404-NotAuthorizedOrNotFound: {service_id!r} is no service of "
+                    f"{region_of(call.scope)}; take an id of the lookup core.getServices"
+                )
+
+    def compute(self, call: Call, id: str, world: World) -> Properties:
+        """The services with their names."""
+        offered = {one.id: one.name for one in services.of_region(region_of(call.scope))}
+        named = [
+            {**one, "serviceName": offered.get(text(one, "serviceId") or "", "")}
+            for one in objects(call.inputs, "services")
+        ]
+        return {"blockTraffic": False, "services": named}
+
+
+class RouteTable(OciKind):
+    """A route table with its rules."""
+
+    token = tokens.ROUTE_TABLE
+    id_type = "routetable"
+    computed: ClassVar[frozenset[str]] = frozenset({"state", "timeCreated"})
+    replaced_on: ClassVar[frozenset[str]] = frozenset({"vcnId"})
+
+    def problems(self, inputs: Properties) -> Iterator[Problem]:
+        """Each rule has a destination of its type, and no other rule has the same."""
+        seen: set[str] = set()
+        for index, rule in enumerate(objects(inputs, "routeRules")):
+            path = f"routeRules[{index}]"
+            for inner, reason in _rule_problems(rule):
+                yield f"{path}.{inner}", reason
+            destination = _destination(rule)
+            if destination in seen:
+                yield f"{path}.destination", f"{destination!r} has a rule already"
+            if destination is not None:
+                seen.add(destination)
+
+    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+        """Each rule points to a gateway of the VCN, and by the type that the gateway takes."""
+        vcn = network_rules.vcn(world, call.scope, text(call.inputs, "vcnId"))
+        for rule in objects(call.inputs, "routeRules"):
+            target = text(rule, "networkEntityId")
+            token = _TARGETS.get(target.split(".")[1]) if target and is_ocid(target) else None
+            if target is None or (token is None and is_ocid(target)):
+                continue
+            if token is None:
+                raise Refusal(
+                    f"400-InvalidParameter: networkEntityId {target!r} is no OCID; refer to the "
+                    "gateway's id"
+                )
+            gateway = must_exist(world, token, target, call.scope, self.error)
+            if gateway is None or vcn is None:
+                continue
+            if text(gateway.outputs, "vcnId") != vcn.id:
+                raise Refusal(
+                    f"400-InvalidParameter: {gateway.name} is a gateway of another VCN than route "
+                    f"table {call.name}; use one of VCN {vcn.name}"
+                )
+            _refuse_type(call, rule, gateway)
+
+    def compute(self, call: Call, id: str, world: World) -> Properties:
+        """The type where none was given."""
+        rules = objects(call.inputs, "routeRules")
+        return {"routeRules": [{"destinationType": CIDR, **rule} for rule in rules]}
+
+    def delete(self, old: Thing, world: World) -> None:
+        """No subnet may use it."""
+        users = world.where(tokens.SUBNET, old.scope, routeTableId=old.id)
+        refuse_while_used(old, users, "give these another route table, or delete them first")
+
+
+def _destination(rule: Properties) -> str | None:
+    return text(rule, "destination") or text(rule, "cidrBlock")
+
+
+def _rule_problems(rule: Properties) -> Iterator[Problem]:
+    yield from choice(rule, "destinationType", (CIDR, SERVICE_CIDR))
+    destination = _destination(rule)
+    if destination is None:
+        if not given(rule, "destination"):
+            yield "destination", "a rule needs a destination"
+        return
+    if (text(rule, "destinationType") or CIDR) == SERVICE_CIDR:
+        if not services.is_label(destination):
+            yield (
+                "destination",
+                f"{destination!r} is no service label: write cidrBlock of core.getServices, such "
+                "as all-iad-services-in-oracle-services-network",
+            )
+        return
+    try:
+        ipaddress.ip_network(destination)
+    except ValueError:
+        hint = f": set destinationType to {SERVICE_CIDR}" if services.is_label(destination) else ""
+        yield "destination", f"{destination!r} is no address block{hint}"
+
+
+def _refuse_type(call: Call, rule: Properties, gateway: Thing) -> None:
+    kind = text(rule, "destinationType") or CIDR
+    is_service = gateway.type == tokens.SERVICE_GATEWAY
+    if is_service != (kind == SERVICE_CIDR):
+        wanted = SERVICE_CIDR if is_service else CIDR
+        raise Refusal(
+            f"400-InvalidParameter: a rule of route table {call.name} leads to "
+            f"{gateway.type.rpartition(':')[2]} {gateway.name} with destinationType {kind}; such a "
+            f"gateway takes {wanted}"
+        )
+    if is_service:
+        _refuse_label(call, _destination(rule) or "", gateway)
+
+
+def _refuse_label(call: Call, label: str, gateway: Thing) -> None:
+    offered = services.of_region(region_of(call.scope))
+    enabled: Iterable[str | None] = {
+        text(one, "serviceId") for one in objects(gateway.outputs, "services")
+    }
+    labels = [one.cidr_block for one in offered if one.id in enabled]
+    if label not in labels:
+        raise Refusal(
+            f"400-InvalidParameter: route table {call.name} sends {label!r} to service gateway "
+            f"{gateway.name}, which serves {', '.join(labels) or 'nothing'}; name the cidrBlock "
+            "of the gateway's own service"
+        )
+
+
+def reaches_out(world: World, subnet: Thing) -> bool:
+    """Whether nodes in `subnet` reach Oracle's services: by NAT, service or internet gateway."""
+    if network_rules.has_route(world, subnet, "natgateway", "servicegateway", "drg", "privateip"):
+        return True
+    is_public = not flag(subnet.outputs, "prohibitPublicIpOnVnic")
+    return is_public and network_rules.has_route(world, subnet, "internetgateway")
+
+
+KINDS = (InternetGateway(), NatGateway(), ServiceGateway(), RouteTable())

@@ -1,0 +1,308 @@
+"""OCI networks: VCN and subnet.
+
+A VCN comes with a route table without rules and a security list that lets SSH in and everything
+out; a subnet that names none has these. Replacement: marks in the SDK, see base.py, and
+oracle/terraform-provider-oci internal/service/core/core_vcn_resource.go, core_subnet_resource.go.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.oci import network_rules, regions, tokens
+from pulumi_rehearsal.standin.oci.base import OciKind, ocid, refuse_while_used, region_of
+from pulumi_rehearsal.standin.properties import flag, given, objects, text, texts
+from pulumi_rehearsal.standin.rules import Problem, conflict, must_exist, spelled
+from pulumi_rehearsal.standin.world import World
+
+MAX_SECURITY_LISTS: Final = 5
+
+_DNS_LABEL: Final = r"[A-Za-z][A-Za-z0-9]*"
+_DNS_WORDS: Final = "letters and digits, beginning with a letter"
+
+
+class Vcn(OciKind):
+    """A network with its default route table, security list and DHCP options."""
+
+    token = tokens.VCN
+    id_type = "vcn"
+    computed: ClassVar[frozenset[str]] = frozenset(
+        {
+            "byoipv6cidrBlocks",
+            "defaultDhcpOptionsId",
+            "defaultRouteTableId",
+            "defaultSecurityListId",
+            "ipv6cidrBlocks",
+            "state",
+            "timeCreated",
+            "vcnDomainName",
+        }
+    )
+    replaced_on: ClassVar[frozenset[str]] = frozenset({"cidrBlock", "dnsLabel"})
+    # The IPv6 inputs carry no mark and were not read in the provider: they show as what may
+    # replace.
+    updated_on: ClassVar[frozenset[str]] = frozenset(
+        {
+            "cidrBlocks",
+            "compartmentId",
+            "definedTags",
+            "displayName",
+            "freeformTags",
+            "securityAttributes",
+        }
+    )
+
+    def problems(self, inputs: Properties) -> Iterator[Problem]:
+        """Blocks of /16 to /30; a DNS label of 15 characters."""
+        yield from conflict(inputs, "cidrBlock", "cidrBlocks")
+        if not given(inputs, "cidrBlock") and not given(inputs, "cidrBlocks"):
+            yield "cidrBlocks", "a VCN needs an address block: give cidrBlocks"
+        for index, block in enumerate(texts(inputs, "cidrBlocks")):
+            yield from cidr_problems(block, f"cidrBlocks[{index}]")
+        yield from cidr_problems(text(inputs, "cidrBlock"), "cidrBlock")
+        yield from spelled(inputs, "dnsLabel", _DNS_LABEL, 15, _DNS_WORDS)
+
+    def create(self, call: Call, world: World) -> tuple[str, Properties]:
+        """Makes route table and security list as well."""
+        vcn_id, outputs = super().create(call, world)
+        no_rules: Properties = {"routeRules": []}
+        for token, path, content in (
+            (tokens.ROUTE_TABLE, "defaultRouteTableId", no_rules),
+            (tokens.SECURITY_LIST, "defaultSecurityListId", _default_rules(outputs)),
+        ):
+            made = Thing(
+                urn="",
+                type=token,
+                name=f"{call.name}-default",
+                id=text(outputs, path) or "",
+                scope=call.scope,
+                inputs={},
+                outputs={"vcnId": vcn_id, **content},
+            )
+            world.add(made)
+        return vcn_id, outputs
+
+    def compute(self, call: Call, id: str, world: World) -> Properties:
+        """What OCI makes together with a VCN."""
+        region = region_of(call.scope)
+        label = text(call.inputs, "dnsLabel")
+        blocks = blocks_of(call.inputs)
+        return {
+            "byoipv6cidrBlocks": [],
+            "cidrBlock": blocks[0] if blocks else "",
+            "cidrBlocks": list(blocks),
+            "defaultDhcpOptionsId": ocid("dhcpoptions", region, id),
+            "defaultRouteTableId": ocid("routetable", region, id),
+            "defaultSecurityListId": ocid("securitylist", region, id),
+            "ipv6cidrBlocks": [],
+            "vcnDomainName": f"{label}.oraclevcn.com" if label else "",
+        }
+
+    def delete(self, old: Thing, world: World) -> None:
+        """Nothing may be left in the VCN but what came with it."""
+        inside = [
+            thing
+            for token in (
+                tokens.SUBNET,
+                tokens.INTERNET_GATEWAY,
+                tokens.NAT_GATEWAY,
+                tokens.SERVICE_GATEWAY,
+                tokens.ROUTE_TABLE,
+                tokens.SECURITY_LIST,
+                tokens.SECURITY_GROUP,
+                tokens.CLUSTER,
+            )
+            for thing in world.where(token, old.scope, vcnId=old.id)
+        ]
+        refuse_while_used(old, (thing for thing in inside if thing.urn), "delete these first")
+        for thing in inside:
+            world.remove(thing)
+
+
+class Subnet(OciKind):
+    """A subnet, of the whole region unless an availability domain is named."""
+
+    token = tokens.SUBNET
+    id_type = "subnet"
+    computed: ClassVar[frozenset[str]] = frozenset(
+        {
+            "ipv6virtualRouterIp",
+            "state",
+            "subnetDomainName",
+            "timeCreated",
+            "virtualRouterIp",
+            "virtualRouterMac",
+        }
+    )
+    replaced_on: ClassVar[frozenset[str]] = frozenset(
+        {
+            "availabilityDomain",
+            "dnsLabel",
+            "prohibitInternetIngress",
+            "prohibitPublicIpOnVnic",
+            "vcnId",
+        }
+    )
+    # ipv4cidrBlocks carries no mark and is younger than the provider's source that was read.
+    updated_on: ClassVar[frozenset[str]] = frozenset(
+        {
+            "cidrBlock",
+            "compartmentId",
+            "definedTags",
+            "dhcpOptionsId",
+            "displayName",
+            "freeformTags",
+            "ipv6cidrBlock",
+            "ipv6cidrBlocks",
+            "routeTableId",
+            "securityListIds",
+        }
+    )
+
+    def problems(self, inputs: Properties) -> Iterator[Problem]:
+        """Block of /16 to /30, DNS label, at most five security lists."""
+        if not given(inputs, "cidrBlock") and not given(inputs, "ipv4cidrBlocks"):
+            yield "cidrBlock", "a subnet needs an address block: give cidrBlock"
+        yield from cidr_problems(text(inputs, "cidrBlock"), "cidrBlock")
+        yield from spelled(inputs, "dnsLabel", _DNS_LABEL, 15, _DNS_WORDS)
+        count = len(texts(inputs, "securityListIds"))
+        if count > MAX_SECURITY_LISTS:
+            yield "securityListIds", f"{count} are more than the {MAX_SECURITY_LISTS} OCI takes"
+
+    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+        """The block lies in the VCN and overlaps no sibling; tables and lists are the VCN's."""
+        inputs = call.inputs
+        vcn = network_rules.vcn(world, call.scope, text(inputs, "vcnId"))
+        domain = text(inputs, "availabilityDomain")
+        region = region_of(call.scope)
+        if domain is not None and not regions.has_domain(region, domain):
+            raise Refusal(
+                f"400-InvalidParameter: {region} has no availability domain {domain!r}; take one "
+                f"such as {regions.availability_domains(region)[0]}, or leave it out for a "
+                "regional subnet"
+            )
+        if vcn is None:
+            return
+        used = [(tokens.ROUTE_TABLE, text(inputs, "routeTableId"))]
+        used += [(tokens.SECURITY_LIST, one) for one in texts(inputs, "securityListIds")]
+        for token, used_id in used:
+            thing = must_exist(world, token, used_id, call.scope, self.error)
+            if thing is not None and text(thing.outputs, "vcnId") != vcn.id:
+                raise Refusal(
+                    f"400-InvalidParameter: {token.rpartition(':')[2]} {thing.name} is of another "
+                    f"VCN than subnet {call.name}; take one of VCN {vcn.name}"
+                )
+        if given(inputs, "dnsLabel") and not given(vcn.outputs, "dnsLabel"):
+            raise Refusal(
+                f"400-InvalidParameter: subnet {call.name} has a dnsLabel, VCN {vcn.name} has "
+                "none: give the VCN one, or leave it out of both"
+            )
+        self._refuse_block(call, old, vcn, world)
+
+    def compute(self, call: Call, id: str, world: World) -> Properties:
+        """Router, names, and the VCN's own table and list where none were given."""
+        vcn = world.get(text(call.inputs, "vcnId") or "", tokens.VCN, call.scope)
+        inherited = vcn.outputs if vcn else {}
+        label, domain = text(call.inputs, "dnsLabel"), text(inherited, "vcnDomainName")
+        block = text(call.inputs, "cidrBlock")
+        router = str(ipaddress.IPv4Network(block)[1]) if block else ""
+        digits = world.fresh_hex(call.urn, 6)
+        is_private = flag(call.inputs, "prohibitPublicIpOnVnic") or False
+        return {
+            "dhcpOptionsId": text(call.inputs, "dhcpOptionsId")
+            or text(inherited, "defaultDhcpOptionsId"),
+            "ipv6virtualRouterIp": "",
+            "prohibitPublicIpOnVnic": is_private,
+            "routeTableId": text(call.inputs, "routeTableId")
+            or text(inherited, "defaultRouteTableId"),
+            "securityListIds": list(texts(call.inputs, "securityListIds"))
+            or [text(inherited, "defaultSecurityListId")],
+            "subnetDomainName": f"{label}.{domain}" if label and domain else "",
+            "virtualRouterIp": router,
+            "virtualRouterMac": f"00:00:17:{digits[:2]}:{digits[2:4]}:{digits[4:]}",
+        }
+
+    def delete(self, old: Thing, world: World) -> None:
+        """No network interface may be left in it."""
+        clusters = [
+            thing for thing in world.all(tokens.CLUSTER, old.scope) if old.id in _of_cluster(thing)
+        ]
+        pools = [
+            thing for thing in world.all(tokens.NODE_POOL, old.scope) if old.id in _of_pool(thing)
+        ]
+        refuse_while_used(
+            old, [*clusters, *pools], "delete these first: each keeps network interfaces here"
+        )
+
+    def _refuse_block(self, call: Call, old: Thing | None, vcn: Thing, world: World) -> None:
+        block = text(call.inputs, "cidrBlock")
+        if block is None:
+            return
+        mine = ipaddress.IPv4Network(block)
+        blocks = blocks_of(vcn.outputs)
+        if blocks and not any(mine.subnet_of(ipaddress.IPv4Network(one)) for one in blocks):
+            raise Refusal(
+                f"400-InvalidParameter: cidrBlock {block} is not within {', '.join(blocks)} of "
+                f"VCN {vcn.name}; take a part of it"
+            )
+        for sibling in world.where(tokens.SUBNET, call.scope, vcnId=vcn.id):
+            other = text(sibling.outputs, "cidrBlock")
+            if other is None or (old is not None and sibling.id == old.id):
+                continue
+            if mine.overlaps(ipaddress.IPv4Network(other)):
+                raise Refusal(
+                    f"400-InvalidParameter: cidrBlock {block} overlaps {other} of subnet "
+                    f"{sibling.name}; give each subnet a block of its own"
+                )
+
+
+def cidr_problems(block: str | None, path: str) -> Iterator[Problem]:
+    """What is wrong with an address block of a VCN or subnet."""
+    if block is None:
+        return
+    try:
+        network = ipaddress.IPv4Network(block)
+    except ValueError as error:
+        yield path, f"{block!r} is no IPv4 network: {error}"
+        return
+    if not 16 <= network.prefixlen <= 30:
+        yield path, f"/{network.prefixlen} is outside what OCI takes, /16 to /30"
+
+
+def blocks_of(vcn: Properties) -> tuple[str, ...]:
+    """The address blocks of a VCN, whichever way they were given."""
+    single = text(vcn, "cidrBlock")
+    return texts(vcn, "cidrBlocks") or ((single,) if single else ())
+
+
+def _default_rules(vcn: Properties) -> Properties:
+    """As the page Network/Concepts/securitylists.htm of Oracle's documents has them."""
+    everywhere = "0.0.0.0/0"
+    discovery = {"protocol": "1", "source": everywhere, "icmpOptions": {"type": 3, "code": 4}}
+    inside = [
+        {"protocol": "1", "source": block, "icmpOptions": {"type": 3}} for block in blocks_of(vcn)
+    ]
+    ssh = {"protocol": "6", "source": everywhere, "tcpOptions": {"min": 22, "max": 22}}
+    return {
+        "egressSecurityRules": [{"protocol": "all", "destination": everywhere}],
+        "ingressSecurityRules": [ssh, discovery, *inside],
+    }
+
+
+def _of_cluster(cluster: Thing) -> tuple[str, ...]:
+    endpoint = text(cluster.outputs, "endpointConfig.subnetId")
+    balancers = texts(cluster.outputs, "options.serviceLbSubnetIds")
+    return (*balancers, *((endpoint,) if endpoint else ()))
+
+
+def _of_pool(pool: Thing) -> tuple[str, ...]:
+    details = "nodeConfigDetails"
+    placed = objects(pool.outputs, f"{details}.placementConfigs")
+    pods = texts(pool.outputs, f"{details}.nodePoolPodNetworkOptionDetails.podSubnetIds")
+    return (*pods, *(text(one, "subnetId") or "" for one in placed))
+
+
+KINDS = (Vcn(), Subnet())

@@ -1,0 +1,360 @@
+"""One stand-in provider as the engine sees it: a gRPC server on the loopback for one package.
+
+The engine attaches to it (`PULUMI_DEBUG_PROVIDERS=<package>:<port>`), once for each provider
+resource and over a connection of its own, so the connection tells two clusters apart. What is
+peculiar to a resource type is in its `Kind`; here is what all share: decoding, preview, diff,
+secrets, the world's bookkeeping. No property value is ever logged.
+Protocol: pulumi/pulumi proto/pulumi/provider.proto.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import Callable
+from concurrent import futures
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any, NoReturn, Protocol, TypeVar, cast
+
+import grpc
+from google.protobuf import empty_pb2, struct_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+
+from pulumi_rehearsal.standin import difference, wire
+from pulumi_rehearsal.standin.faults import Faults, Step
+from pulumi_rehearsal.standin.kind import Call, Construct, Invalid, Kind, Lookup, Refusal, Thing
+from pulumi_rehearsal.standin.values import UNKNOWN, Properties
+from pulumi_rehearsal.standin.world import Event, World
+
+WORKERS = 16
+"""Threads of one server; the engine waits where all are busy."""
+
+MESSAGE_BYTES = 64 * 1024 * 1024
+
+
+class Context(Protocol):
+    """The part of gRPC's servicer context that is used here."""
+
+    def peer(self) -> str:
+        """The connection, `ipv4:127.0.0.1:<port>`."""
+        ...
+
+    def abort(self, code: grpc.StatusCode, details: str) -> NoReturn:
+        """Ends the call with an error."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Package:
+    """What one provider package knows.
+
+    `scope` turns a provider configuration into `Call.scope`; `source` is the folder that a message
+    names when a type is missing; `fallback` gives the kind of a type that `kinds` does not list,
+    for packages whose types form a family.
+    """
+
+    name: str
+    source: str
+    kinds: tuple[Kind, ...]
+    lookups: tuple[Lookup, ...] = ()
+    constructs: tuple[Construct, ...] = ()
+    scope: Callable[[Properties], str]
+    fallback: Callable[[str], Kind | None] = field(default=lambda token: None)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _answering(method: Method) -> Method:
+    """A refusal becomes an error of the call; anything unforeseen is a defect of the stand-in."""
+
+    @functools.wraps(method)
+    def answer(self: Server, request: Any, context: Context) -> Any:
+        try:
+            return method(self, request, context)
+        except Refusal as refusal:
+            self.note("refused", request, str(refusal))
+            context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(refusal))
+        except Invalid as invalid:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(invalid))
+        except Exception as error:
+            self.defects.append(traceback.format_exc())
+            what = getattr(request, "type", "") or getattr(request, "tok", "")
+            message = f"defect in the stand-in for {what or self.package.name}: {error!r}"
+            context.abort(grpc.StatusCode.INTERNAL, message)
+
+    return cast("Method", answer)
+
+
+class Server(provider_pb2_grpc.ResourceProviderServicer):
+    """The provider protocol over a `World`; `start` it, hand `address` to the engine, `stop` it."""
+
+    def __init__(self, package: Package, world: World, faults: Faults) -> None:
+        self.package = package
+        self.world = world
+        self.faults = faults
+        self.defects: list[str] = []
+        self._kinds = {kind.token: kind for kind in package.kinds}
+        self._lookups = {lookup.token: lookup for lookup in package.lookups}
+        self._constructs = {construct.token: construct for construct in package.constructs}
+        self._scopes: dict[str, str] = {}
+        self._server: Any = None
+        self.port = 0
+
+    def start(self) -> int:
+        """Listens on a free port of the loopback and gives its number."""
+        options = [
+            ("grpc.max_receive_message_length", MESSAGE_BYTES),
+            ("grpc.max_send_message_length", MESSAGE_BYTES),
+            ("grpc.so_reuseport", 0),
+        ]
+        self._server = grpc.server(futures.ThreadPoolExecutor(WORKERS), options=options)
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(self, self._server)
+        self.port = self._server.add_insecure_port("127.0.0.1:0")
+        self._server.start()
+        return self.port
+
+    def stop(self) -> None:
+        """Ends stalls and calls that run, and closes the port."""
+        self.faults.cancel()
+        if self._server is not None:
+            self._server.stop(grace=None).wait()
+
+    def note(self, action: Any, request: Any, detail: str) -> None:
+        """Adds a line about the resource of `request` to the world's journal."""
+        urn = getattr(request, "urn", "")
+        what = getattr(request, "type", "") or getattr(request, "tok", "")
+        name = urn.rpartition("::")[2]
+        self.world.note(Event(action=action, urn=urn, type=what, name=name, detail=detail))
+
+    # Provider
+
+    def Handshake(self, request: Any, context: Context) -> Any:
+        """What this provider understands."""
+        return provider_pb2.ProviderHandshakeResponse(
+            accept_secrets=True, accept_resources=True, accept_outputs=True
+        )
+
+    def Attach(self, request: Any, context: Context) -> Any:
+        """The engine's address; nothing is asked of the engine here."""
+        return empty_pb2.Empty()
+
+    def GetPluginInfo(self, request: Any, context: Context) -> Any:
+        """The version is the installed SDK's."""
+        version = metadata.version(f"pulumi_{self.package.name}")
+        return plugin_pb2.PluginInfo(version=version)
+
+    def GetSchema(self, request: Any, context: Context) -> Any:
+        """An empty schema: the SDK's classes hold what is validated here."""
+        return provider_pb2.GetSchemaResponse(schema=f'{{"name": "{self.package.name}"}}')
+
+    @_answering
+    def CheckConfig(self, request: Any, context: Context) -> Any:
+        """Any configuration that the SDK's provider class let through."""
+        return provider_pb2.CheckResponse(inputs=request.news)
+
+    @_answering
+    def DiffConfig(self, request: Any, context: Context) -> Any:
+        """Another scope is another provider: what it holds is made anew."""
+        old = wire.decode(request.olds).properties
+        new = wire.decode(request.news).properties
+        scope = self.package.scope(new)
+        moved = self.package.scope(old) != scope and not scope.endswith(":?")
+        return difference.provider_answer(difference.changes(old, new), replaces=moved)
+
+    @_answering
+    def Configure(self, request: Any, context: Context) -> Any:
+        """Remembers which scope this connection is."""
+        properties = wire.decode(request.args).properties
+        self._scopes[context.peer()] = self.package.scope(properties)
+        return provider_pb2.ConfigureResponse(
+            acceptSecrets=True, acceptResources=True, acceptOutputs=True, supportsPreview=True
+        )
+
+    def Cancel(self, request: Any, context: Context) -> Any:
+        """The engine was interrupted."""
+        self.faults.cancel()
+        return empty_pb2.Empty()
+
+    # Resources
+
+    @_answering
+    def Check(self, request: Any, context: Context) -> Any:
+        """Inputs as the kind takes them, or its objections."""
+        news = wire.decode(request.news)
+        olds = wire.decode(request.olds).properties if request.HasField("olds") else None
+        try:
+            kind = self._kind(request)
+            checked = kind.check(self._call(request, context, news.properties), olds or None)
+        except Invalid as invalid:
+            failures = [
+                provider_pb2.CheckFailure(property=path, reason=_located(path, reason))
+                for path, reason in invalid.problems
+            ]
+            for path, reason in invalid.problems:
+                self.note("refused", request, _located(path, reason))
+            return provider_pb2.CheckResponse(failures=failures)
+        return provider_pb2.CheckResponse(inputs=wire.encode(checked, news.secrets))
+
+    @_answering
+    def Diff(self, request: Any, context: Context) -> Any:
+        """Which inputs changed, by the kind's table of what replaces and what does not."""
+        kind = self._kind(request)
+        old = wire.decode(request.old_inputs).properties
+        new = wire.decode(request.news).properties
+        changed = difference.changes(old, new)
+        for path in difference.unsourced(kind, changed):
+            detail = f"{path}: may replace (the stand-in has no source for it)"
+            self.note("warned", request, detail)
+        return difference.answer(kind, request.urn.rpartition("::")[2], old, new, changed)
+
+    @_answering
+    def Create(self, request: Any, context: Context) -> Any:
+        """Nothing but unknowns in a preview; else the kind makes it and the world holds it."""
+        kind = self._kind(request)
+        given = wire.decode(request.properties)
+        call = self._call(request, context, given.properties)
+        if request.preview:
+            outputs = {**call.inputs, **dict.fromkeys(kind.computed, UNKNOWN)}
+            return provider_pb2.CreateResponse(properties=_outputs(kind, outputs, given.secrets))
+        self._strike("create", request)
+        with self.world.lock:
+            id, outputs = kind.create(call, self.world)
+            thing = _thing(call, id, outputs)
+            self.world.add(thing)
+            self.world.record("created", thing)
+        return provider_pb2.CreateResponse(id=id, properties=_outputs(kind, outputs, given.secrets))
+
+    @_answering
+    def Update(self, request: Any, context: Context) -> Any:
+        """As `Create`, for what exists."""
+        kind = self._kind(request)
+        given = wire.decode(request.news)
+        before = wire.decode(request.olds)
+        call = self._call(request, context, given.properties)
+        secrets = given.secrets | {path for path in before.secrets if path[0] not in call.inputs}
+        if request.preview:
+            old_inputs = wire.decode(request.old_inputs).properties
+            old_thing = _thing(call, request.id, before.properties, old_inputs)
+            outputs = {
+                **Kind.update(kind, call, old_thing, self.world),
+                **dict.fromkeys(kind.recomputed, UNKNOWN),
+            }
+            return provider_pb2.UpdateResponse(properties=_outputs(kind, outputs, secrets))
+        self._strike("update", request)
+        with self.world.lock:
+            old = self._existing(request, call.scope)
+            if old is None:
+                raise Refusal(f"{call.type} {request.id!r} does not exist in {call.scope}")
+            outputs = kind.update(call, old, self.world)
+            thing = _thing(call, old.id, outputs)
+            self.world.replace(thing)
+            self.world.record("updated", thing)
+        return provider_pb2.UpdateResponse(properties=_outputs(kind, outputs, secrets))
+
+    @_answering
+    def Delete(self, request: Any, context: Context) -> Any:
+        """What is gone already is no error, as with the real providers."""
+        kind = self._kind(request)
+        self._strike("delete", request)
+        with self.world.lock:
+            old = self._existing(request, self._scope(context))
+            if old is not None:
+                kind.delete(old, self.world)
+                self.world.remove(old)
+                self.world.record("deleted", old)
+        return empty_pb2.Empty()
+
+    @_answering
+    def Read(self, request: Any, context: Context) -> Any:
+        """An empty answer says that there is no such resource."""
+        kind = self._kind(request)
+        thing = self._existing(request, self._scope(context))
+        if thing is None:
+            return provider_pb2.ReadResponse()
+        known = wire.decode(request.inputs).secrets
+        return provider_pb2.ReadResponse(
+            id=thing.id,
+            inputs=wire.encode(thing.inputs, known),
+            properties=_outputs(kind, thing.outputs, known),
+        )
+
+    # Functions and components
+
+    @_answering
+    def Invoke(self, request: Any, context: Context) -> Any:
+        """A data source's answer."""
+        lookup = self._lookups.get(request.tok)
+        if lookup is None:
+            raise Refusal(self._unheard_of(request.tok, "Lookup"))
+        args = wire.decode(request.args).properties
+        with self.world.lock:
+            answer = lookup.invoke(args, self._scope(context), self.world)
+        fields: dict[str, Any] = {"return": wire.encode(answer)}  # a word that Python reserves
+        return provider_pb2.InvokeResponse(**fields)
+
+    @_answering
+    def Construct(self, request: Any, context: Context) -> Any:
+        """A remote component registers itself and its children with the engine."""
+        construct = self._constructs.get(request.type)
+        if construct is None:
+            raise Refusal(self._unheard_of(request.type, "Construct"))
+        return construct.construct(request, self._scope(context), self.world)
+
+    # Shared
+
+    def _kind(self, request: Any) -> Kind:
+        token = request.type or _type_of(request.urn)
+        kind = self._kinds.get(token) or self.package.fallback(token)
+        if kind is None:
+            raise Invalid(("", self._unheard_of(token, "Kind")))
+        return kind
+
+    def _unheard_of(self, token: str, what: str) -> str:
+        return f"the rehearsal does not know {token}; add a {what} in {self.package.source}"
+
+    def _scope(self, context: Context) -> str:
+        return self._scopes.get(context.peer(), f"{self.package.name}:?")
+
+    def _call(self, request: Any, context: Context, inputs: Properties) -> Call:
+        return Call(
+            urn=request.urn,
+            type=request.type or _type_of(request.urn),
+            name=request.urn.rpartition("::")[2],
+            inputs=inputs,
+            scope=self._scope(context),
+            preview=bool(getattr(request, "preview", False)),
+            life=self.world.lives(request.urn),
+        )
+
+    def _existing(self, request: Any, scope: str) -> Thing | None:
+        return self.world.get(request.id, request.type or _type_of(request.urn), scope)
+
+    def _strike(self, step: Step, request: Any) -> None:
+        self.faults.strike(step, request.urn, request.urn.rpartition("::")[2])
+
+
+def _thing(call: Call, id: str, outputs: Properties, inputs: Properties | None = None) -> Thing:
+    return Thing(
+        urn=call.urn,
+        type=call.type,
+        name=call.name,
+        id=id,
+        scope=call.scope,
+        inputs=call.inputs if inputs is None else inputs,
+        outputs=outputs,
+    )
+
+
+def _outputs(kind: Kind, outputs: Properties, secrets: frozenset[wire.Path]) -> struct_pb2.Struct:
+    return wire.encode(outputs, secrets | {(name,) for name in kind.secret_outputs})
+
+
+def _located(path: str, reason: str) -> str:
+    return f"{path}: {reason}" if path else reason
+
+
+def _type_of(urn: str) -> str:
+    """The last type of a URN's chain of parents."""
+    return urn.split("::")[2].rpartition("$")[2]

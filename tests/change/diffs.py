@@ -1,0 +1,50 @@
+"""Documents for the tests of what is made of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from change.document import Base, Document, Property, Resource, Subject
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+Made = TypeVar("Made", bound=BaseModel)
+
+
+def made(model: type[Made], values: dict[str, Any]) -> Made:
+    """As from a file: strict models take lists for tuples from JSON only."""
+    return model.model_validate_json(
+        json.dumps(values, default=lambda one: one.model_dump(mode="json"))
+    )
+
+
+def resource(operation: str = "update", **more: Any) -> Resource:
+    values: dict[str, Any] = {
+        "type": "aws:eks/nodeGroup:NodeGroup",
+        "name": "ci-t4",
+        "urn": "urn:pulumi:s::p::aws:eks/nodeGroup:NodeGroup::ci-t4",
+    }
+    return made(Resource, {"operation": operation, **values, **more})
+
+
+def subject(operation: str = "update", **more: Any) -> Subject:
+    values: dict[str, Any] = {"kind": "pool", "cluster": "ci", "name": "t4"}
+    return made(Subject, {"operation": operation, **values, **more})
+
+
+def prop(path: str = "scalingConfig.maxSize", **more: Any) -> Property:
+    return made(Property, {"path": path, "change": "update", **more})
+
+
+def diff(**more: Any) -> Document:
+    values: dict[str, Any] = {
+        "stack": "prod",
+        "engine": "3.259.0",
+        "base": Base(ref="origin/main", commit=COMMIT),
+        "head": COMMIT[::-1],
+        "unchanged": 7,
+    }
+    return made(Document, {**values, **more})

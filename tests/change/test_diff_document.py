@@ -1,0 +1,81 @@
+"""What `diff.json` may hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from change import document
+from change.document import Document, WrongDocument, read
+from tests.change.diffs import diff, prop, resource, subject
+
+
+def written(folder: Path, **changes: Any) -> Path:
+    one = subject(resources=[resource(properties=[prop(old=1, new=2.5), prop(old=True, new="x")])])
+    data = json.loads(diff(subjects=[one], counts={"update": 1}).model_dump_json())
+    file = folder / "diff.json"
+    file.write_text(json.dumps({**data, **changes}), encoding="utf-8")
+    return file
+
+
+def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+    found = read(written(tmp_path))
+    assert isinstance(found, Document)
+    first, second = found.subjects[0].resources[0].properties
+    assert (first.old, first.new, second.old, second.new) == (1, 2.5, True, "x")
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"stack": "a b"}, "stack"),
+        ({"stack": "-->"}, "stack"),
+        ({"stack": "a" * 101}, "stack"),
+        ({"format": 2}, "format"),
+        ({"head": "HEAD"}, "head"),
+        ({"more": 1}, "more"),
+        ({"counts": {"explode": 1}}, "counts"),
+        ({"counts": {"create": -1}}, "counts"),
+        ({"counts": {"create": "1"}}, "counts"),
+        ({"notes": ["x" * (document.MOST_TEXT + 1)]}, "notes"),
+        ({"notes": ["x"] * (document.MOST_REMARKS + 1)}, "notes"),
+        ({"subjects": [{"kind": "bomb", "name": "x", "operation": "update"}]}, "subjects"),
+        ({"settings": [{"path": "p", "change": "update", "new": {"a": 1}}]}, "settings"),
+        ({"settings": [{"path": "p", "change": "update", "new": 10**400}]}, "settings"),
+    ],
+)
+def test_what_is_not_described_is_refused(
+    tmp_path: Path, changes: dict[str, Any], where: str
+) -> None:
+    with pytest.raises(WrongDocument, match=rf"is no diff\.json: {where}"):
+        read(written(tmp_path, **changes))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_is_none_is_refused(tmp_path: Path, number: str) -> None:
+    file = written(tmp_path)
+    file.write_text(file.read_text(encoding="utf-8").replace("2.5", number), encoding="utf-8")
+    with pytest.raises(WrongDocument):
+        read(file)
+
+
+def test_the_value_that_is_wrong_is_not_repeated(tmp_path: Path) -> None:
+    with pytest.raises(WrongDocument) as refused:
+        read(written(tmp_path, stack="@everyone"))
+    assert "@everyone" not in str(refused.value)
+
+
+def test_a_file_that_is_absent_or_no_json_or_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(WrongDocument, match="No such file"):
+        read(tmp_path / "absent.json")
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    with pytest.raises(WrongDocument, match="Invalid JSON"):
+        read(tmp_path / "bad.json")
+    monkeypatch.setattr(document, "MOST_BYTES", 10)
+    with pytest.raises(WrongDocument, match="10 are the most"):
+        read(written(tmp_path))

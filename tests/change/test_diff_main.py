@@ -1,0 +1,150 @@
+"""The command line of a diff, and what a person reads first."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.workspace import ROOT
+from rich.console import Console
+
+from change import make as maker
+from change import terminal
+from change.__main__ import main
+from change.document import Document
+from change.files import Made
+from change.revision import WrongBase
+from tests.change.diffs import diff, prop, resource, subject
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Stands for the making of a diff; `answer` is what comes of it."""
+    seen: dict[str, Any] = {"answer": Refused("enough [seen]")}
+
+    def make(config: Path, ref: str | None, **more: Any) -> Made:
+        seen.update(config=config, ref=ref, exact=more["exact"])
+        answer = seen["answer"]
+        if isinstance(answer, Document):
+            return Made(document=answer, text=("the engine's words",), folder=ROOT / "left")
+        raise answer
+
+    monkeypatch.setattr(maker, "make", make)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], (ROOT / "Pulumi.staging.yaml", None, False)),
+        (["--stack", "prod", "--base", "v1"], (ROOT / "Pulumi.prod.yaml", "v1", False)),
+        (
+            ["--config", str(ROOT / "Pulumi.prod.yaml"), "--exact"],
+            (ROOT / "Pulumi.prod.yaml", None, True),
+        ),
+    ],
+)
+def test_the_options_choose_file_and_base(
+    asked: dict[str, Any], arguments: list[str], expected: tuple[Path, str | None, bool]
+) -> None:
+    assert main(arguments) == 1
+    assert (asked["config"], asked["ref"], asked["exact"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (diff(), 0),
+        (diff(problem="the base is broken"), 0),
+        (diff(refused=("no",)), 1),
+        (Refused("no"), 1),
+        (OSError("disk"), 1),
+        (WrongBase("no"), 2),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_the_exit_code_says_what_came_of_it(
+    asked: dict[str, Any], answer: object, code: int
+) -> None:
+    asked["answer"] = answer
+    assert main([]) == code
+
+
+def test_the_bootstrap_is_refused_with_what_to_run_instead(
+    asked: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(["--project", "bootstrap"])
+    assert raised.value.code == 2
+    assert "only the fleet has diffs" in capsys.readouterr().err
+    assert "config" not in asked
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], '--stack "staging"'),
+        (["STACK=prod", "BASE=HEAD~1"], '--stack "prod" --base "HEAD~1"'),
+        (["CONFIG=examples/a.yaml", "EXACT=1"], '--config "examples/a.yaml" --exact'),
+        (["PROJECT=bootstrap"], '--stack "ci" --project "bootstrap"'),
+    ],
+)
+def test_make_hands_its_variables_on(given: list[str], expected: str) -> None:
+    command = ["make", "--dry-run", "--old-file=.venv/.complete", "diff", *given]
+    environment = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(  # noqa: S603
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == f".venv/bin/python -m change {expected}"
+
+
+def shown(document: Document, capsys: pytest.CaptureFixture[str]) -> str:
+    made = Made(document=document, text=("the engine's words",), folder=ROOT / "left")
+    terminal.show(made, Console(width=200))
+    return capsys.readouterr().out
+
+
+def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    size = prop(old=1, new=2)
+    document = diff(
+        refused=("because\n  of this",),
+        subjects=[
+            subject("replace", called_out=True, causes=[prop(replaces=True, old=1, new=2)]),
+            subject("update", name="cpu", causes=[size], resources=[resource(properties=[size])]),
+        ],
+        counts={"replace": 1, "update": 1},
+        settings=[{"path": "clusters.ci.eks.pools.t4.max_size", "change": "update", "new": 2}],
+    )
+    text = shown(document, capsys)
+    order = [
+        "refused: because\n  of this\n",
+        "! pool t4 of ci is REPLACED (scalingConfig.maxSize: 1 -> 2): new nodes come",
+        "clusters.ci.eks.pools.t4.max_size: nothing -> 2",
+        "pool cpu of ci is changed, which follows",
+        "the engine's words",
+        "1 replace, 1 update, 7 same",
+        "see left/",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    end = text[text.index("see left/") :]
+    assert "refused: because" in end, "hundreds of the engine's lines stand before"
+    assert "! pool t4 of ci is REPLACED" in end
+
+
+def test_the_terminal_is_not_steered_by_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(diff(subjects=[subject(name="\x1b[2J[bold]t4")]), capsys)
+    assert "\x1b" not in text
+    assert "[bold]t4" in text
+
+
+def test_no_change_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(diff(), capsys)
+    assert "no changes, 7 resources stay as they are" in text
+    assert "the stack file" not in text

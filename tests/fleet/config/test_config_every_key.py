@@ -1,0 +1,107 @@
+"""Each key of a stack file, one at a time: null, of the wrong type, misspelt or left out.
+
+One slip is one finding, at the place of the slip: never a second one that only follows from it.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from fleet.config.explain import fields_at
+from fleet.config.load import parse
+from fleet.config.stack import Stack
+from fleet.findings import Path, dotted
+from tests.fleet.samples import every_key, places, refused
+
+VALID = every_key()
+
+
+PLACES = dict(places(VALID))
+MODELS = [path for path, value in PLACES.items() if isinstance(value, dict)]
+MODELS = [(), *(path for path in MODELS if fields_at(Stack, path))]
+
+
+def stack_with(path: Path, value: Any) -> dict[str, Any]:
+    data = copy.deepcopy(VALID)
+    holder: Any = data
+    for part in path[:-1]:
+        holder = holder[part]
+    holder[path[-1]] = value
+    return data
+
+
+def of_another_type(value: Any) -> Any:
+    return "text" if isinstance(value, dict | list | bool | int) else {"a": 1}
+
+
+def test_the_sample_holds_every_key_of_every_model() -> None:
+    written: dict[tuple[str, ...], set[str]] = {}
+    for path in MODELS:
+        model = tuple(fields_at(Stack, path))
+        written.setdefault(model, set()).update(PLACES[path] if path else VALID)
+    assert written == {model: set(model) for model in written}, (
+        "the sample must grow with the models, or a key goes untested"
+    )
+
+
+@pytest.mark.parametrize("path", PLACES, ids=dotted)
+def test_a_null_is_one_finding_where_it_stands(path: Path) -> None:
+    (finding,) = parse(stack_with(path, None)).findings
+    assert (finding.path, finding.message) == (dotted(path), "is present, but has no value")
+    assert finding.remedy
+
+
+@pytest.mark.parametrize("path", PLACES, ids=dotted)
+def test_a_value_of_the_wrong_type_is_one_finding_where_it_stands(path: Path) -> None:
+    (finding,) = refused(stack_with(path, of_another_type(PLACES[path])))
+    assert finding.path == dotted(path)
+    assert finding.message.startswith(("is not ", "holds a value"))
+    assert finding.remedy
+    assert finding.remedy != "correct it"
+
+
+@pytest.mark.parametrize("path", MODELS, ids=dotted)
+def test_an_unknown_key_is_one_finding_that_says_which_keys_there_are(path: Path) -> None:
+    (finding,) = parse(stack_with((*path, "zzz"), 1)).findings
+    assert (finding.path, finding.message) == (dotted((*path, "zzz")), "is not a key here")
+    assert finding.remedy == f"remove it; the keys here are {', '.join(fields_at(Stack, path))}"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PLACES if path[-1] in fields_at(Stack, path[:-1])], ids=dotted
+)
+def test_a_misspelt_key_is_one_finding_that_names_the_key_that_is_meant(path: Path) -> None:
+    key = str(path[-1])
+    data = stack_with((*path[:-1], f"{key}x"), PLACES[path])
+    holder: Any = data
+    for part in path[:-1]:
+        holder = holder[part]
+    del holder[key]
+    (finding,) = refused(data)
+    assert finding.path == dotted((*path[:-1], f"{key}x"))
+    assert finding.remedy == f"did you mean {key}?"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path in PLACES
+        if (field := fields_at(Stack, path[:-1]).get(str(path[-1]))) is not None
+        and field.is_required()
+    ],
+    ids=dotted,
+)
+def test_a_required_key_that_is_left_out_is_one_finding(path: Path) -> None:
+    data = copy.deepcopy(VALID)
+    holder: Any = data
+    for part in path[:-1]:
+        holder = holder[part]
+    del holder[path[-1]]
+    (finding,) = refused(data)
+    assert (finding.path, finding.message) == (dotted(path), "is missing")
+    description = fields_at(Stack, path[:-1])[str(path[-1])].description
+    assert finding.remedy == f"add {path[-1]}: {description}", "a required key explains itself"

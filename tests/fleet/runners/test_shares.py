@@ -1,0 +1,173 @@
+"""Fair shares: as many jobs as a node has places always fit, and leave nothing over worth a job."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from fleet.catalog.ec2 import INSTANCE_TYPES
+from fleet.clusters.eks_pools import EksPool, eks_pool
+from fleet.config.eks import Eks
+from fleet.config.github import GitHubLane
+from fleet.gpu_stack.ownership import Ownership
+from fleet.kubernetes.resources import Resources
+from fleet.runners.job import IMAGES_MIB, NOTHING, fair_share, job
+from tests.fleet.samples import cluster_of, every_key, told
+
+GPU_TYPES = [name for name, kind in INSTANCE_TYPES.items() if kind.gpus]
+CPU_STEP_M, MIB_STEP, DISK_STEP_MIB = 10, 16, 1024
+PATH = "clusters.ci.github.lanes.gpu"
+OWNERS = Ownership(advertiser="device_plugin", operator=True, driver=False, toolkit=False)
+
+
+def pool(name: str = "gpu", **spec: Any) -> EksPool:
+    eks = Eks.model_validate_json(
+        json.dumps(
+            {
+                "region": "us-west-2",
+                "version": "1.35",
+                "network": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]},
+                "pools": {name: {"max_size": 1, **spec}},
+            }
+        )
+    )
+    return eks_pool("ci", eks, OWNERS, name)
+
+
+def lane(**spec: Any) -> GitHubLane:
+    given = {"pools": ["gpu"], "max_runners": 1, **spec}
+    return GitHubLane.model_validate_json(json.dumps(given))
+
+
+def of_gpu_type(kind: str = "g4dn.xlarge", **spec: Any) -> EksPool:
+    return pool(instance_types=[kind], **spec)
+
+
+amounts = st.builds(
+    Resources,
+    cpu_m=st.integers(0, 500),
+    memory_mib=st.integers(0, 1024),
+    disk_mib=st.integers(0, 2048),
+)
+
+
+@st.composite
+def nodes_and_gpus(draw: st.DrawFn) -> tuple[EksPool, int]:
+    """A GPU pool, and a number of GPUs that its nodes have."""
+    slices = draw(st.integers(1, 6))
+    reserve = draw(amounts)
+    made = of_gpu_type(
+        draw(st.sampled_from(GPU_TYPES)),
+        disk_gib=draw(st.integers(200, 2000)),
+        instance_store=draw(st.sampled_from(["raid0", "unused"])),
+        reserve={
+            "cpu": f"{reserve.cpu_m}m" if reserve.cpu_m else 0,
+            "memory": f"{reserve.memory_mib}Mi" if reserve.memory_mib else 0,
+            "disk": f"{reserve.disk_mib}Mi" if reserve.disk_mib else 0,
+        },
+        **({"sharing": {"time_slicing": slices}} if slices > 1 else {}),
+    )
+    return made, draw(st.integers(1, made.advertised))
+
+
+@given(case=nodes_and_gpus(), sides=amounts)
+def test_a_node_full_of_fair_shares_fits(case: tuple[EksPool, int], sides: Resources) -> None:
+    made, gpus = case
+    share = fair_share((made,), gpus, sides)
+    assume(share.cpu_m and share.memory_mib and share.disk_mib)
+    jobs = made.advertised // gpus
+    taken = (share + sides).scaled(jobs) + Resources(cpu_m=0, memory_mib=0, disk_mib=0)
+    free = made.free()
+    assert taken.fits_in(free)
+    assert taken.disk_mib <= free.disk_mib - IMAGES_MIB * jobs * gpus // made.advertised
+
+
+@given(case=nodes_and_gpus(), sides=amounts)
+def test_a_fair_share_strands_less_than_one_step_of_rounding(
+    case: tuple[EksPool, int], sides: Resources
+) -> None:
+    made, gpus = case
+    share = fair_share((made,), gpus, sides)
+    assume(share.cpu_m and share.memory_mib and share.disk_mib)
+    taken, free = share + sides, made.free()
+    part = gpus / made.advertised
+    assert 0 <= free.cpu_m * part - taken.cpu_m < CPU_STEP_M + 1
+    assert 0 <= free.memory_mib * part - taken.memory_mib < MIB_STEP + 1
+    assert 0 <= (free.disk_mib - IMAGES_MIB) * part - taken.disk_mib < DISK_STEP_MIB + 1
+
+
+@given(case=nodes_and_gpus(), sides=amounts)
+def test_a_fair_share_is_a_round_amount(case: tuple[EksPool, int], sides: Resources) -> None:
+    share = fair_share((case[0],), case[1], sides)
+    assert share.cpu_m % CPU_STEP_M == 0
+    assert share.memory_mib % MIB_STEP == 0
+    assert share.disk_mib % DISK_STEP_MIB == 0
+
+
+@given(kinds=st.lists(st.sampled_from(GPU_TYPES), min_size=2, max_size=4))
+def test_a_share_of_several_pools_is_that_of_the_smallest(kinds: list[str]) -> None:
+    pools = tuple(of_gpu_type(kind) for kind in kinds)
+    share = fair_share(pools, 1, NOTHING)
+    each = [fair_share((one,), 1, NOTHING) for one in pools]
+    assert share == Resources(
+        cpu_m=min(one.cpu_m for one in each),
+        memory_mib=min(one.memory_mib for one in each),
+        disk_mib=min(one.disk_mib for one in each),
+    )
+
+
+def test_time_slices_divide_a_node_further() -> None:
+    whole = fair_share((of_gpu_type(),), 1, NOTHING)
+    half = fair_share((of_gpu_type(sharing={"time_slicing": 2}),), 1, NOTHING)
+    assert 0 <= whole.cpu_m - 2 * half.cpu_m < 2 * CPU_STEP_M
+    assert 0 <= whole.memory_mib - 2 * half.memory_mib < 2 * MIB_STEP
+
+
+def test_where_nothing_is_left_the_least_is_asked_for_so_that_the_scheduler_refuses() -> None:
+    share = fair_share((of_gpu_type(),), 1, Resources(cpu_m=10**6, memory_mib=10**6))
+    assert (share.cpu_m, share.memory_mib) == (CPU_STEP_M, MIB_STEP)
+
+
+def test_there_is_no_share_of_a_node_without_gpus() -> None:
+    assert fair_share((pool(instance_types=["m6i.large"]),), 1, NOTHING) == NOTHING
+
+
+def test_a_lane_takes_its_share_unless_it_says_otherwise() -> None:
+    made = of_gpu_type()
+    share = fair_share((made,), 1, NOTHING)
+    sized = job(lane(gpus=1, memory="2Gi"), (made,), NOTHING)
+    assert sized.request == Resources(cpu_m=share.cpu_m, memory_mib=2048, disk_mib=share.disk_mib)
+    assert sized.shm_mib == 1024, "half of its memory"
+    assert job(lane(gpus=1, shm="3Gi"), (made,), NOTHING).shm_mib == 3072
+    asked = job(lane(gpus=1, cpu=1, disk="1Gi"), (made,), NOTHING)
+    assert (asked.request.cpu_m, asked.request.disk_mib) == (1000, 1024)
+
+
+def test_a_lane_without_gpus_gets_what_it_asks_for() -> None:
+    system = pool(instance_types=["m6i.large"])
+    sized = job(lane(cpu="500m", memory="1Gi"), (system,), NOTHING)
+    assert sized.request == Resources(cpu_m=500, memory_mib=1024, disk_mib=0)
+
+
+def test_what_a_job_takes_includes_the_containers_beside_it() -> None:
+    sides = Resources(cpu_m=100, memory_mib=200, disk_mib=300)
+    sized = job(lane(gpus=1, cpu=1, memory="1Gi", disk="1Gi"), (of_gpu_type(),), sides)
+    assert sized.total == Resources(cpu_m=1100, memory_mib=1224, disk_mib=1324)
+
+
+def test_a_lane_that_cannot_fit_stops_the_whole_stack() -> None:
+    lanes = "clusters.ci.github.lanes"
+    ((path, message, _),) = told(every_key({f"{lanes}.gpu.memory": "64Gi"}))
+    assert path == f"{lanes}.gpu.memory"
+    assert message.startswith("a job asks for 64Gi memory; an empty node of pool t4 (g4dn.2xlarge)")
+
+
+def test_every_lane_of_a_cluster_is_judged() -> None:
+    paths = [path for path, _ in cluster_of().jobs()]
+    assert paths == [
+        *(f"clusters.ci.github.lanes.{name}" for name in ("gpu", "big")),
+        *(f"clusters.ci.gitlab.lanes.{name}" for name in ("gl", "project", "instance", "token")),
+    ]
