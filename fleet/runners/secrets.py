@@ -1,4 +1,4 @@
-"""Which secrets a stack needs, and which Kubernetes Secrets carry them; never their values."""
+"""The names of the Pulumi secrets and Kubernetes Secrets that a stack needs, never their values."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from fleet.config.stack import Stack
 from fleet.findings import Finding
 
 GITHUB_APP_KEYS = ("github_app_id", "github_app_installation_id", "github_app_private_key")
-"""Keys that the scale-set chart reads from its Secret, unless GITHUB_TOKEN_KEYS are there."""
+"""Keys that the scale-set chart reads from its Secret, unless it has `GITHUB_TOKEN_KEYS`."""
 
 GITHUB_TOKEN_KEYS = ("github_token",)
-"""The other choice, a classic token: the only one for the runners of an enterprise."""
+"""Key of a classic token, which GitHub requires for the runners of an enterprise."""
 
 GITLAB_TOKEN_KEYS = ("runner-token", "runner-registration-token")
-"""Keys that the runner chart projects; the second may be empty, but it must be there."""
+"""Keys that the runner chart projects; the second one must exist but may be empty."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SecretUse:
-    """A flat Pulumi secret and the place in the stack file that names it."""
+    """A flat Pulumi secret and the path in the stack file that names it."""
 
     name: str
     path: str
@@ -28,7 +28,7 @@ class SecretUse:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExternalSecret:
-    """A Kubernetes Secret that somebody else puts into the cluster."""
+    """A Kubernetes Secret that this program does not create."""
 
     name: str
     namespace: str
@@ -36,7 +36,7 @@ class ExternalSecret:
 
 
 def secret_uses(stack: Stack) -> Iterator[SecretUse]:
-    """Every `{secret: name}` of a stack, in the order of the file."""
+    """Yield every `{secret: name}` of a stack, in the order of the file."""
     for name, cluster in stack.clusters.items():
         github, gitlab = cluster.github, cluster.gitlab
         if github is not None and github.app is not None:
@@ -57,7 +57,7 @@ def secret_uses(stack: Stack) -> Iterator[SecretUse]:
 
 
 def missing_secrets(stack: Stack, has_secret: Callable[[str], bool]) -> Iterator[Finding]:
-    """Secrets that the stack names and the configuration lacks, with the command to set each."""
+    """Yield a finding for each secret that the configuration lacks, with the command to set it."""
     for use in secret_uses(stack):
         if not has_secret(use.name):
             yield Finding(
