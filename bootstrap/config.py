@@ -64,7 +64,6 @@ class GitHub(Model):
                     one,
                     f"is missing beside {other}",
                     "add it: GitHub's subject with numbers holds both",
-                    (other,),
                 )
 
 
@@ -209,10 +208,9 @@ class Bootstrap(Model):
                 "",
                 "has no github or gitlab",
                 "add who may preview and deploy",
-                ("github", "gitlab"),
             )
         if self.aws is None and self.oci is None:
-            yield Rule("", "has no aws or oci", "add the cloud to prepare", ("aws", "oci"))
+            yield Rule("", "has no aws or oci", "add the cloud to prepare")
         if len(self.name) > _LONGEST_NAME:
             yield Rule(
                 "name",
@@ -232,7 +230,6 @@ class Bootstrap(Model):
                     f"aws.oidc_providers.{issuer}",
                     f"is given, but there is no {issuer}",
                     f"remove it, or add {issuer}",
-                    (issuer,),
                 )
 
     def _cluster_rules(self) -> Iterator[Rule]:
@@ -257,7 +254,6 @@ class Bootstrap(Model):
                         f"holds {cluster}, and {other_place} {other}: rights go by the beginning "
                         "of a name, so one role could touch the other's resources",
                         "rename one of the two",
-                        (other_place,),
                     )
 
     def _own_role_rules(self, places: Sequence[tuple[str, str]]) -> Iterator[Rule]:
@@ -272,7 +268,6 @@ class Bootstrap(Model):
                     f"holds {cluster}, with which the role {role.removesuffix('-')} made here "
                     "begins too: who deploys the cluster could let others become that role",
                     "rename the cluster, or give the bootstrap another name",
-                    ("name",),
                 )
 
     def _environment_rules(self, path: str, environment: Environment) -> Iterator[Rule]:
@@ -286,7 +281,6 @@ class Bootstrap(Model):
                     f"{path}.{field}",
                     f"is given, but there is no {cloud}",
                     f"remove it, or add {cloud}",
-                    (cloud,),
                 )
         if not environment.clusters and environment.compartment_id is None:
             yield Rule(
@@ -299,12 +293,10 @@ class Bootstrap(Model):
                 f"{path}.branch",
                 "is missing, so no GitLab job could deploy it",
                 "add branch: and the protected branch that deploys it",
-                ("gitlab",),
             )
         if environment.branch is not None and self.gitlab is None:
             yield Rule(
                 f"{path}.branch",
                 "is given, but only GitLab deploys by branch",
                 "remove it; limit the branches of the environment in GitHub's settings",
-                ("gitlab",),
             )

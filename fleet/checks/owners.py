@@ -40,7 +40,6 @@ def one_advertiser(view: View) -> Iterator[Problem]:
                     f"choose one by clusters.{cluster.name}.gpu_stack.advertiser: device_plugin, "
                     "operator or provider"
                 ),
-                reads=(f"clusters.{cluster.name}.gpu_stack", f"{pool.path}.labels"),
             )
 
 
@@ -85,7 +84,6 @@ def one_driver(view: View) -> Iterator[Problem]:
                     path=f"clusters.{cluster.name}.gpu_stack.operator.{part}",
                     message=f"is on, but {image} of pool {pool.name} has the {part} already",
                     remedy=f"remove {part}",
-                    reads=(f"clusters.{cluster.name}.gpu_stack", pool.path),
                 )
 
 
@@ -118,5 +116,4 @@ def unknown_drivers(view: View) -> Iterator[Problem]:
                         'add driver: "580.95.05" as nvidia-smi of a node shows it, or '
                         "gpu_stack.operator: {driver: true, toolkit: true}"
                     ),
-                    reads=(f"{pool.path}.driver", f"clusters.{cluster.name}.gpu_stack"),
                 )

@@ -58,7 +58,6 @@ def _never(pool: EksPool | OkePool, why: str, remedy: str) -> Problem:
         path=pool.path,
         message=f"has {pool.min_size} to {pool.max_size} nodes, but would never grow: {why}",
         remedy=remedy,
-        reads=(),
     )
 
 
