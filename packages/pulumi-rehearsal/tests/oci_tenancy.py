@@ -7,12 +7,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from holding import Holding
 from pulumi_rehearsal.standin import kubernetes
 from pulumi_rehearsal.standin.kind import Properties, Thing
 from pulumi_rehearsal.standin.oci import KINDS, LOOKUPS, tokens
 from pulumi_rehearsal.standin.oci.images import of_region
-
-from tests.rehearsal.holding import Holding
 
 REGION = "us-ashburn-1"
 SCOPE = f"oci:{REGION}"

@@ -19,8 +19,7 @@ from pulumi_rehearsal.standin.kind import Call, Kind, Properties, Refusal, Thing
 from pulumi_rehearsal.standin.server import Package
 from pulumi_rehearsal.standin.world import World
 from rich.console import Console
-
-from tests.rehearsal.tiny_project import (
+from tiny_project import (
     AWS,
     KUBERNETES,
     NodeGroup,

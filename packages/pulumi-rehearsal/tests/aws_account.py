@@ -7,10 +7,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from holding import Holding
 from pulumi_rehearsal.standin.aws import KINDS, LOOKUPS, tokens
 from pulumi_rehearsal.standin.kind import Properties, Thing
-
-from tests.rehearsal.holding import Holding
 
 SCOPE = "aws:us-west-2"
 AWS_POLICY = "arn:aws:iam::aws:policy/"
