@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.stackfile import STACK_KEY, StackFile
 
 from bootstrap.config import KEY, parse
@@ -18,31 +18,33 @@ from fleet.runners.secrets import ExternalSecret
 
 
 def report(file: StackFile) -> str:
-    """The fleet's report in Markdown. Raises `Refused` with everything that is wrong."""
+    """The fleet's report in Markdown. Raises `RehearsalError` with everything that is wrong."""
     return markdown(report_data(file))
 
 
 def report_data(file: StackFile) -> dict[str, Any]:
-    """The fleet's report as data. Raises `Refused` with everything that is wrong."""
+    """The fleet's report as data. Raises `RehearsalError` with everything that is wrong."""
     if file.stack is None:
-        raise Refused(f"{file.path}: config has no key {STACK_KEY}; write it with clusters: in it")
+        raise RehearsalError(
+            f"{file.path}: config has no key {STACK_KEY}; write it with clusters: in it"
+        )
     try:
         # A rehearsal makes a placeholder for every secret that the stack names.
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError as error:
-        raise Refused(str(error)) from None
+        raise RehearsalError(str(error)) from None
     return data(fleet, stack=file.name)
 
 
 def bootstrap(file: StackFile) -> str:
-    """Return the table of roles and claims. Raises `Refused` with every error of the stack file."""
+    """Return the table of roles and claims. Raises `RehearsalError` with every error."""
     data = file.value(KEY)
     if data is None:
-        raise Refused(f"{file.path}: config has no key {KEY}; write it")
+        raise RehearsalError(f"{file.path}: config has no key {KEY}; write it")
     try:
         plan = build(parse(data, source=str(file.path)))
     except StackFileError as error:
-        raise Refused(str(error)) from None
+        raise RehearsalError(str(error)) from None
     return claims_table(plan)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-from pulumi_rehearsal.errors import Refused
-from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.driver import rehearse
+from pulumi_rehearsal.errors import RehearsalError
 
 from bootstrap import iam_policies
 from bootstrap.config import KEY
@@ -308,5 +308,5 @@ def test_a_rehearsal_refuses_an_invalid_file_before_the_engine_starts(
 ) -> None:
     file = tmp_path / "Pulumi.bad.yaml"
     file.write_text(yaml.safe_dump({"config": change}), encoding="utf-8")
-    with pytest.raises(Refused, match=r"gpu-runners-bootstrap:bootstrap|environments"):
+    with pytest.raises(RehearsalError, match=r"gpu-runners-bootstrap:bootstrap|environments"):
         rehearse(file, project=BOOTSTRAP, folder=tmp_path / "left")
