@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleet.catalog.limits import EKS_NODE_GROUP, GITLAB_TAG, HELM_RELEASE, KUBERNETES_LABEL
+from fleet.catalog.limits import EKS_NODE_GROUP, GITLAB_TAG, KUBERNETES_LABEL
 from fleet.checks.check import Problem, check
 from fleet.checks.runners import DEFAULT_GROUP, url_key
 from fleet.checks.view import View
@@ -70,21 +70,6 @@ def _resources(cluster: ClusterPlan) -> Iterator[tuple[str, str, str]]:
                 spaces.setdefault(space, f"{lane.path}.kubernetes_access.namespaces")
     for space, path in spaces.items():
         yield "namespace", f"{cluster.name}-jobs-{space}", path
-
-
-@check("release-name")
-def release_names(view: View) -> Iterator[Problem]:
-    """Helm's limit on release names."""
-    for cluster in view.plan.clusters:
-        lanes = [*(cluster.github.lanes if cluster.github else ())]
-        for lane in [*lanes, *(cluster.gitlab.lanes if cluster.gitlab else ())]:
-            length = len(lane.release.name)
-            if length > HELM_RELEASE.max_length:
-                yield Problem(
-                    path=lane.path,
-                    message=f"the release's name {lane.release.name} has {length} characters",
-                    remedy=f"shorten the lane's name; Helm allows {HELM_RELEASE.max_length}",
-                )
 
 
 @check("scale-set-name")

@@ -6,8 +6,7 @@ import functools
 from pathlib import Path
 
 import pytest
-
-from tests.rehearsal.tiny_project import Rehearse, rehearse_in
+from tiny_project import Rehearse, rehearse_in
 
 
 @pytest.fixture

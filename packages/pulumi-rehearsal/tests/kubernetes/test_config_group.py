@@ -34,7 +34,7 @@ class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
     def __init__(self):
         self.requests = []
 
-    def RegisterResource(self, request, context):  # noqa: N802 - gRPC's name
+    def RegisterResource(self, request, context):
         if request.name == "refused":
             context.abort(grpc.StatusCode.UNAVAILABLE, "no more")
         self.requests.append(request)
