@@ -77,7 +77,7 @@ diff: $(ENVIRONMENT) ## what this branch changes in a stack, no account needed (
 	@$(BIN)/python -m change $(COMPARED)
 
 # Coverage is shown of what the components' tests run; tracing the rest would double its time.
-UNTRACED := tests/fleet tests/policy tests/rehearsal tests/tools tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py
+UNTRACED := packages/pulumi-rehearsal/tests tests/fleet tests/policy tests/rehearsal tests/tools tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py
 TRACED := tests/components $(filter-out $(UNTRACED),$(wildcard tests/test_*.py))
 test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run the tests on two cores, coverage shown
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TRACED) --cov --cov-report=term:skip-covered

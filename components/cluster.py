@@ -26,7 +26,7 @@ from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
 from fleet.kubernetes.labels import Namespaces
 from fleet.plan import ClusterPlan
-from fleet.runners.job import Job
+from fleet.runners.lanes import LanePlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +62,8 @@ class RunnerCluster(pulumi.ComponentResource):
             for space in plan.job_namespaces
         ]
 
-        def before(job: Job) -> list[pulumi.Resource]:
-            pools = [platform.pools[pool] for pool in job.pools if pool in platform.pools]
+        def before(lane: LanePlan) -> list[pulumi.Resource]:
+            pools = [platform.pools[pool] for pool in lane.pool_names if pool in platform.pools]
             return [*platform.ready, *gpu_stack, *namespaces, *pools]
 
         _github(name, args, platform.base, before, platform.inside)
@@ -137,7 +137,7 @@ def _github(
     name: str,
     args: RunnerClusterArgs,
     base: list[pulumi.Resource],
-    before: Callable[[Job], list[pulumi.Resource]],
+    before: Callable[[LanePlan], list[pulumi.Resource]],
     inside: pulumi.ResourceOptions,
 ) -> None:
     github = args.plan.github
@@ -154,8 +154,8 @@ def _github(
     )
     for lane in github.lanes:
         ArcLane(
-            f"{name}-github-{lane.name}",
-            ArcLaneArgs(plan=lane, after=[*controller.ready, *before(lane.job)]),
+            lane.logical_name,
+            ArcLaneArgs(plan=lane, after=[*controller.ready, *before(lane)]),
             inside,
         )
 
@@ -164,7 +164,7 @@ def _gitlab(
     name: str,
     args: RunnerClusterArgs,
     base: list[pulumi.Resource],
-    before: Callable[[Job], list[pulumi.Resource]],
+    before: Callable[[LanePlan], list[pulumi.Resource]],
     inside: pulumi.ResourceOptions,
 ) -> None:
     gitlab = args.plan.gitlab
@@ -179,11 +179,11 @@ def _gitlab(
     )
     for lane in gitlab.lanes:
         GitLabLane(
-            f"{name}-gitlab-{lane.name}",
+            lane.logical_name,
             GitLabLaneArgs(
                 plan=lane,
                 token=args.secrets[lane.token_secret] if lane.token_secret else None,
-                after=[space, *before(lane.job)],
+                after=[space, *before(lane)],
             ),
             inside,
         )

@@ -13,7 +13,7 @@ from fleet.kubernetes.releases import Release
 
 def install(
     logical_name: str,
-    release: Release,
+    release: Release[Any],
     opts: pulumi.ResourceOptions,
     *,
     after: list[pulumi.Resource],

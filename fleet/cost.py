@@ -14,7 +14,7 @@ from typing import Final
 
 from fleet.catalog.ec2 import INSTANCE_TYPES, PRICE_REGION
 from fleet.catalog.oci import PRICE_SOURCE, SHAPES
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.nodes import Pool
 
 HOURS_PER_MONTH: Final = 730

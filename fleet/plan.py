@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -26,8 +25,7 @@ from fleet.runners.github import (
     github_secret,
 )
 from fleet.runners.gitlab import GitLabLanePlan, gitlab_lane_plan
-from fleet.runners.lanes import JobAccess
-from fleet.runners.secrets import ExternalSecret
+from fleet.runners.lanes import ExternalSecret, JobAccess
 
 Lane: TypeAlias = GitHubLanePlan | GitLabLanePlan
 PlatformPlan: TypeAlias = EksPlan | OkePlan | ExistingPlan

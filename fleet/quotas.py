@@ -14,10 +14,8 @@ from typing import Literal
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.oci import SHAPES
 from fleet.catalog.quotas import ec2_quota, oci_limits
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.eks_pools import EksPool
-from fleet.clusters.oke import OkePlan
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.eks import EksPlan, EksPool
+from fleet.clusters.oke import OkePlan, OkePool
 from fleet.plan import Plan
 
 Key = tuple[str | None, str, tuple[str, ...], str]

@@ -70,9 +70,7 @@ def system_workloads(cluster: ClusterPlan) -> Iterator[Workload]:
     path = f"clusters.{cluster.name}"
     if cluster.autoscaler is not None:
         values = cluster.autoscaler.release.typed_values
-        yield Workload(
-            name="the cluster-autoscaler", path=path, pod=_pod(values, values.resources)
-        )
+        yield Workload(name="the cluster-autoscaler", path=path, pod=_pod(values, values.resources))
     if cluster.gpu_stack.operator is not None:
         values = cluster.gpu_stack.operator.typed_values
         for name, placement in (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from kubernetes_lab import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Lab
 from pulumi_rehearsal.standin.kind import Refusal
 
 from fleet.checks.judge import IDENTIFIERS
 from tests import troubles_of_peers, troubles_of_seeds
 from tests.fleet.samples import ROOT
-from tests.rehearsal.kubernetes.kubernetes_lab import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Lab
 from tests.troubles import Fault, document, on_eks, on_gitlab, on_oke, on_site, rows
 from tests.troubles_of_seeds import cards
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pulumi
 import pulumi_aws as aws
 
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 
 
 class Interconnect:

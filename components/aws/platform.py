@@ -14,8 +14,7 @@ from components.aws.pool import NodeGroup, NodeGroupArgs
 from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
 from components.platform import Connect, LiveSize, Platform
 from fleet.clusters.autoscaler import AutoscalerPlan
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPlan, EksPool
 
 
 def eks_platform(

@@ -14,8 +14,7 @@ import pulumi_aws as aws
 from components.aws.placement import Interconnect
 from components.platform import LiveSize
 from fleet.catalog.eks import AMI_TYPES, TAINT_EFFECTS
-from fleet.clusters.eks import user_data
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool, user_data
 
 
 @dataclass(frozen=True, kw_only=True)

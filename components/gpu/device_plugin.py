@@ -6,6 +6,7 @@ https://github.com/NVIDIA/k8s-device-plugin
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pulumi
 
@@ -17,7 +18,7 @@ from fleet.kubernetes.releases import Release
 class DevicePluginArgs:
     """The release, and what must exist first."""
 
-    release: Release
+    release: Release[Any]
     after: list[pulumi.Resource] = field(default_factory=list[pulumi.Resource])
 
 

@@ -13,9 +13,8 @@ import pulumi
 import pulumi_oci as oci
 import yaml
 
-from fleet.clusters.oke import OkePlan, kubeconfig_user
+from fleet.clusters.oke import CNI_TYPE, OkePlan, kubeconfig_user
 from fleet.clusters.oke_network import Role
-from fleet.clusters.oke_pools import CNI_TYPE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,7 @@ from components.oci.cluster import OkeCluster, OkeClusterArgs
 from components.oci.network import OkeNetwork, OkeNetworkArgs
 from components.oci.pool import NodePool, NodePoolArgs
 from components.platform import Connect, LiveSize, Platform
-from fleet.clusters.oke import OkePlan
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePlan, OkePool
 
 
 def oke_platform(

@@ -12,8 +12,7 @@ import pulumi
 import pulumi_oci as oci
 
 from components.platform import LiveSize
-from fleet.clusters.oke import OkePlan, node_metadata, node_pool_tags
-from fleet.clusters.oke_pools import CNI_TYPE, OkePool
+from fleet.clusters.oke import CNI_TYPE, OkePlan, OkePool, node_metadata, node_pool_tags
 
 _ENGINE = oci.containerengine
 

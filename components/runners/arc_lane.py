@@ -56,4 +56,4 @@ class ArcLane(pulumi.ComponentResource):
                 )
             )
         install(f"{name}-release", plan.release, child, after=after)
-        self.register_outputs({"runs_on": plan.runs_on})
+        self.register_outputs({"runs_on": plan.labels})

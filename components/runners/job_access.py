@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from fleet.runners.access import JobAccess
+from fleet.runners.lanes import JobAccess
 
 
 def job_access(

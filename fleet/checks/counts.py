@@ -7,7 +7,7 @@ from math import ceil
 
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.nodes import Node, Pool
 from fleet.cost import HOURS_PER_MONTH, monthly_cost
 from fleet.kubernetes import labels as words
@@ -19,19 +19,15 @@ def over_commitment(view: View) -> Iterator[Problem]:
     """Lanes that start more jobs than their pools have room for at their maximum."""
     for lane in view.lanes:
         room = jobs_at_once(lane)
-        if 0 < room < lane.most_jobs:
+        if 0 < room < lane.max_jobs:
             yield Problem(
                 path=lane.path,
                 message=(
-                    f"starts up to {lane.most_jobs} jobs, its pools ({', '.join(lane.job.pools)}) "
-                    f"have room for {room} at their maximum: {lane.most_jobs - room} would queue "
+                    f"starts up to {lane.max_jobs} jobs, its pools "
+                    f"({', '.join(lane.plan.pool_names)}) have room for {room} at their maximum: {lane.max_jobs - room} would queue "
                     f"({_limits(lane)})"
                 ),
                 remedy="raise max_size of a pool, or lower the lane's maximum to what there is",
-                reads=(
-                    *(f"{lane.path}.{key}" for key in ("max_runners", "concurrent", "hpa")),
-                    *(pool.path for pool in lane.pools),
-                ),
             )
 
 
@@ -41,8 +37,8 @@ def shared_pools(view: View) -> Iterator[Problem]:
     for cluster in view.plan.clusters:
         pools = {pool.name: pool for pool in cluster.pools if pool.gpu is not None}
         for lanes in _that_share(view.lanes_of(cluster)):
-            names = list(dict.fromkeys(name for lane in lanes for name in lane.job.pools))
-            asked = sum(lane.most_jobs * lane.job.gpus for lane in lanes)
+            names = list(dict.fromkeys(name for lane in lanes for name in lane.plan.pool_names))
+            asked = sum(lane.max_jobs * lane.job.gpus for lane in lanes)
             there = sum(
                 pools[name].max_size * pools[name].advertised
                 for name in names
@@ -57,7 +53,6 @@ def shared_pools(view: View) -> Iterator[Problem]:
                         f"{there}: jobs for {asked - there} would queue"
                     ),
                     remedy="nothing, if the lanes are seldom busy together; else raise max_size",
-                    reads=tuple(lane.path for lane in lanes),
                 )
 
 
@@ -97,7 +92,6 @@ def stranded(view: View) -> Iterator[Problem]:
                         if divided
                         else "ask for less, leave it out for the fair share, or use another size"
                     ),
-                    reads=(lane.path, pool.path),
                 )
 
 
@@ -123,7 +117,7 @@ def idle_gpus(view: View) -> Iterator[Problem]:
 
 def _idle_runners(lane: LaneView) -> Iterator[Problem]:
     """Runners that wait for jobs hold their GPUs; a launcher on a CPU node holds none."""
-    least = getattr(lane.plan, "least_jobs", 0)
+    least = lane.plan.min_jobs
     if not least or not lane.job.gpus or lane.pods.launcher is not None or not lane.pools:
         return
     pool = lane.pools[0]
@@ -138,7 +132,6 @@ def _idle_runners(lane: LaneView) -> Iterator[Problem]:
             f"node{'s' if nodes > 1 else ''} of pool {pool.name} running without jobs{money}"
         ),
         remedy="use 0, or container_mode: kubernetes-novolume, whose runners wait on CPU nodes",
-        reads=(f"{lane.path}.min_runners", f"{lane.path}.container_mode"),
     )
 
 
@@ -170,7 +163,7 @@ def _smallest_jobs(view: View) -> dict[tuple[str, str], list[tuple[int, str]]]:
     """GPUs of the two smallest jobs that may use a pool, by cluster and pool, and their lanes."""
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for lane in view.lanes:
-        for name in lane.job.pools if lane.job.gpus else ():
+        for name in lane.plan.pool_names if lane.job.gpus else ():
             jobs = found.setdefault((lane.cluster.name, name), [])
             jobs.append((lane.job.gpus, lane.path))
             jobs.sort()
@@ -189,10 +182,10 @@ def _that_share(lanes: tuple[LaneView, ...]) -> list[list[LaneView]]:
 
     with_gpus = [lane for lane in lanes if lane.job.gpus]
     for lane in with_gpus:
-        first = root(lane.job.pools[0])
-        for name in lane.job.pools[1:]:
+        first = root(lane.plan.pool_names[0])
+        for name in lane.plan.pool_names[1:]:
             above[root(name)] = first
     groups: dict[str, list[LaneView]] = {}
     for lane in with_gpus:
-        groups.setdefault(root(lane.job.pools[0]), []).append(lane)
+        groups.setdefault(root(lane.plan.pool_names[0]), []).append(lane)
     return list(groups.values())

@@ -36,7 +36,7 @@ def unpublished_tags(view: View) -> Iterator[Problem]:
 def contradicted_cuda(view: View) -> Iterator[Problem]:
     """Lanes that declare another CUDA version than their image's name."""
     for lane in view.lanes:
-        image = lane.plan.job_image
+        image = lane.plan.image
         if lane.spec.cuda is None or lane.spec.image is None or image is None:
             continue
         named = cuda_of_image(image)
@@ -48,7 +48,6 @@ def contradicted_cuda(view: View) -> Iterator[Problem]:
                     "name; the checks believe cuda"
                 ),
                 remedy="remove cuda, or correct it, unless jobs bring a CUDA of their own",
-                reads=tuple(f"{lane.path}.{key}" for key in ("cuda", "image", "container_mode")),
             )
 
 
@@ -69,7 +68,6 @@ def unknown_versions(view: View) -> Iterator[Problem]:
                     f"{_NEWEST_BRANCH}): the checks of CUDA believe it"
                 ),
                 remedy="write the driver as nvidia-smi of a node shows it",
-                reads=(f"{pool.path}.driver", f"clusters.{cluster.name}.gpu_stack"),
             )
 
 

@@ -9,7 +9,7 @@ from fleet.catalog.runner_images import lacks_github_runner
 from fleet.checks.check import Problem, check
 from fleet.checks.view import LaneView, View
 from fleet.clusters.nodes import Pool
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePool
 from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
 from fleet.config.oke_pools import GPU_BOOT_VOLUME_GB
@@ -30,7 +30,6 @@ def unqualified_images(view: View) -> Iterator[Problem]:
                     "refuses it"
                 ),
                 remedy=f"write the registry too, like {_qualified(image)}",
-                reads=(f"{lane.path}.image", f"{lane.path}.pools"),
             )
 
 
@@ -48,7 +47,7 @@ def runner_images(view: View) -> Iterator[Problem]:
         lacks = lacks_github_runner(image)
         if lacks is not None:
             says = "holds" if lacks == "certain" else "holds, by its name,"
-            named_by_workflow = lane.plan.job_image is None
+            named_by_workflow = lane.plan.image is None
             yield Problem(
                 path=f"{lane.path}.image",
                 message=f"is {image}, which {says} no GitHub runner; its pod would end at once",
@@ -61,7 +60,6 @@ def runner_images(view: View) -> Iterator[Problem]:
                     )
                 ),
                 severity="error" if lacks == "certain" else "warning",
-                reads=(f"{lane.path}.image", f"{lane.path}.container_mode"),
             )
 
 
@@ -83,10 +81,6 @@ def unpulled_images(view: View) -> Iterator[Problem]:
                 remedy="use the policy that pulls what is missing, which is the default",
                 # An image of one's own choice for the node may bring others along.
                 severity="warning" if isinstance(pool, OkePool) and pool.image_id else "error",
-                reads=(
-                    *(f"{lane.path}.{key}" for key in ("pull_policy", "pools", "image")),
-                    *(f"{pool.path}.{key}" for key in ("min_size", "image_id")),
-                ),
             )
 
 
@@ -128,5 +122,4 @@ def _small_disk(pool: Pool, key: str, size: int, wanted: int, keys: tuple[str, .
             "and the jobs' own files few of them have room"
         ),
         remedy=f"use {wanted} or more, unless jobs share one small image",
-        reads=tuple(f"{pool.path}.{name}" for name in (key, *keys)),
     )

@@ -19,7 +19,6 @@ def autoscaler_node(view: View) -> Iterator[Problem]:
                 path=f"clusters.{oke.name}.oke.pools",
                 message="are all scaled by the autoscaler, the one that it runs on too",
                 remedy="give a CPU pool equal min_size and max_size, as Oracle advises",
-                reads=(f"clusters.{oke.name}.oke.pools",),
             )
 
 
@@ -27,7 +26,7 @@ def autoscaler_node(view: View) -> Iterator[Problem]:
 def pool_order(view: View) -> Iterator[Problem]:
     """Lanes on OKE that list several pools: Oracle's autoscaler add-on follows no order."""
     for lane in view.lanes:
-        if isinstance(lane.cluster.platform, OkePlan) and len(lane.job.pools) > 1:
+        if isinstance(lane.cluster.platform, OkePlan) and len(lane.plan.pool_names) > 1:
             yield Problem(
                 path=f"{lane.path}.pools",
                 message="are in an order that Oracle's autoscaler add-on does not know",

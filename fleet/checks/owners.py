@@ -8,11 +8,11 @@ from fleet.catalog.eks import AMI_TYPES
 from fleet.catalog.oke import DISABLE_GPU_PLUGIN_LABEL
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Pool
-from fleet.clusters.oke_pools import OkePool
-from fleet.kubernetes.scheduling import selects, untolerated
+from fleet.clusters.oke import OkePool
+from fleet.kubernetes.scheduling import Scheduled, selects, untolerated
 from fleet.plan import ClusterPlan
 
 
@@ -40,17 +40,16 @@ def one_advertiser(view: View) -> Iterator[Problem]:
                     f"choose one by clusters.{cluster.name}.gpu_stack.advertiser: device_plugin, "
                     "operator or provider"
                 ),
-                reads=(f"clusters.{cluster.name}.gpu_stack", f"{pool.path}.labels"),
             )
 
 
 def _advertisers(cluster: ClusterPlan, pool: Pool, *, assumed: bool) -> list[str]:
     owners: list[str] = []
     plugin = cluster.gpu_stack.device_plugin
-    if plugin is not None and _reaches(plugin.values, pool):
+    if plugin is not None and _reaches(plugin.typed_values, pool):
         owners.append("NVIDIA's device plugin")
     operator = cluster.gpu_stack.operator
-    if operator is not None and operator.values["devicePlugin"]["enabled"]:
+    if operator is not None and operator.typed_values.device_plugin:
         owners.append("the GPU Operator")
     # Oracle's add-on is on by default, whatever is registered; only the label keeps it off.
     if isinstance(pool, OkePool) and pool.labels.get(DISABLE_GPU_PLUGIN_LABEL) != "true":
@@ -62,44 +61,8 @@ def _advertisers(cluster: ClusterPlan, pool: Pool, *, assumed: bool) -> list[str
     return owners
 
 
-def _reaches(values: dict[str, object], pool: Pool) -> bool:
+def _reaches(values: Scheduled, pool: Pool) -> bool:
     return selects(values, pool.labels) and not untolerated(values, pool.taints)
-
-
-@check("one-driver")
-def one_driver(view: View) -> Iterator[Problem]:
-    """GPU pools whose image has the driver, or the toolkit, that the GPU Operator installs too."""
-    for cluster in view.plan.clusters:
-        operator = cluster.gpu_stack.operator
-        if operator is None:
-            continue
-        for pool in cluster.pools:
-            image = _image(cluster, pool)
-            for part in ("driver", "toolkit"):
-                if image is None or not operator.values[part]["enabled"]:
-                    continue
-                # A node that somebody else made may have a driver and no toolkit.
-                if part == "toolkit" and isinstance(cluster.platform, ExistingPlan):
-                    continue
-                yield Problem(
-                    path=f"clusters.{cluster.name}.gpu_stack.operator.{part}",
-                    message=f"is on, but {image} of pool {pool.name} has the {part} already",
-                    remedy=f"remove {part}",
-                    reads=(f"clusters.{cluster.name}.gpu_stack", pool.path),
-                )
-
-
-def _image(cluster: ClusterPlan, pool: Pool) -> str | None:
-    """What brings a driver to the nodes of a pool before anything is installed."""
-    if pool.gpu is None:
-        return None
-    if isinstance(pool, EksPool):
-        return f"the AMI {pool.ami_type}"
-    if isinstance(pool, OkePool):
-        return "the GPU image"
-    if isinstance(cluster.platform, ExistingPlan) and pool.name in cluster.platform.drivers:
-        return f"driver {cluster.platform.drivers[pool.name]}"
-    return None
 
 
 @check("driver-unknown", "warning")
@@ -118,5 +81,4 @@ def unknown_drivers(view: View) -> Iterator[Problem]:
                         'add driver: "580.95.05" as nvidia-smi of a node shows it, or '
                         "gpu_stack.operator: {driver: true, toolkit: true}"
                     ),
-                    reads=(f"{pool.path}.driver", f"clusters.{cluster.name}.gpu_stack"),
                 )

@@ -18,7 +18,7 @@ def preference_conflicts(view: View) -> Iterator[Problem]:
             continue
         lanes = view.lanes_of(cluster)
         try:
-            least_wanted_first(lane.job.pools for lane in lanes).prepare()
+            least_wanted_first(lane.plan.pool_names for lane in lanes).prepare()
         except CycleError as error:
             pools = ", ".join(dict.fromkeys(error.args[1]))
             yield Problem(
@@ -28,5 +28,4 @@ def preference_conflicts(view: View) -> Iterator[Problem]:
                     "and so follows none"
                 ),
                 remedy="list them in the same order in every lane",
-                reads=tuple(f"{lane.path}.pools" for lane in lanes),
             )

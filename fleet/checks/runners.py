@@ -62,7 +62,6 @@ class Runner:
     wide: bool
     """Whether jobs of other owners reach it, as far as the stack file says."""
     paused: bool
-    reads: tuple[str, ...]
 
     @property
     def models(self) -> frozenset[str]:
@@ -228,7 +227,7 @@ def _scale_set(index: int, lane: LaneView, plan: GitHubLanePlan, kinds: frozense
     A job can name a runner group, and a repository may reach several: another group of the same
     URL is possible, not certain.
     """
-    words = frozenset(word.casefold() for word in plan.runs_on)
+    words = frozenset(word.casefold() for word in plan.labels)
     return Runner(
         index=index,
         cluster=lane.cluster.name,
@@ -240,8 +239,7 @@ def _scale_set(index: int, lane: LaneView, plan: GitHubLanePlan, kinds: frozense
         kinds=kinds,
         owner=plan.release.values.get("runnerGroup", DEFAULT_GROUP),
         wide=True,
-        paused=plan.most_jobs == 0,
-        reads=_reads(lane, "labels", "group"),
+        paused=plan.max_jobs == 0,
     )
 
 
@@ -253,7 +251,7 @@ def _gitlab_runner(
     Of a runner with a token of its own only GitLab knows the owner; an instance runner takes jobs
     of every owner that has not turned such runners off.
     """
-    words = frozenset(plan.tags)
+    words = frozenset(plan.labels)
     made = plan.runner
     owner = None
     if made is not None:
@@ -269,15 +267,7 @@ def _gitlab_runner(
         kinds=kinds,
         owner=owner,
         wide=made is None or made.runner_type == "instance_type",
-        paused=plan.most_jobs == 0,
-        reads=_reads(lane, "tags", "default_tags", "runner", "token", "existing_secret"),
-    )
-
-
-def _reads(lane: LaneView, *keys: str) -> tuple[str, ...]:
-    return (
-        *(f"{lane.path}.{key}" for key in (*keys, "pools", "gpus")),
-        *(pool.path for pool in lane.pools),
+        paused=plan.max_jobs == 0,
     )
 
 

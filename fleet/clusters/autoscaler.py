@@ -94,9 +94,7 @@ def autoscaler_plan(
                 expander_priorities=priorities_text(priorities(eks, preferences)),
                 affinity=system.affinity,
                 tolerations=system.tolerations,
-                resources=ResourceRequirements(
-                    requests=Resources(cpu_m=100, memory_mib=600)
-                ),
+                resources=ResourceRequirements(requests=Resources(cpu_m=100, memory_mib=600)),
                 priority_class_name="system-cluster-critical",
             ),
         ),

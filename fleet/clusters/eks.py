@@ -67,7 +67,7 @@ class EksPool(Pool):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EksPlan(Platform):
+class EksPlan(Platform[EksPool]):
     """One EKS cluster, as `components.aws` registers it."""
 
     kind: ClassVar[ClusterKind] = "eks"
@@ -76,7 +76,6 @@ class EksPlan(Platform):
     allow: tuple[str, ...]
     network: NewNetwork | ExistingNetwork
     admins: tuple[str, ...]
-    pools: tuple[EksPool, ...]
     efa_plugin: Release[EfaPluginValues] | None
     """`None` if no pool has EFA."""
     tags: dict[str, str] = field(default_factory=dict[str, str])
@@ -133,7 +132,7 @@ def eks_pool(
     cluster: str,
     version: str,
     zones: tuple[str, ...],
-    owners: Ownership = Ownership()  # noqa: B008 -- frozen,
+    owners: Ownership = Ownership(),  # noqa: B008 -- frozen,
 ) -> EksPool:
     """Return the plan of one node group.
 

@@ -17,7 +17,7 @@ from fleet.kubernetes.resources import Resources
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ExistingPlan(Platform):
+class ExistingPlan(Platform[Pool]):
     """One existing cluster, for whose nodes this program registers no resources."""
 
     kind: ClassVar[ClusterKind] = "existing"
@@ -32,6 +32,9 @@ def existing_plan(name: str, existing: Existing, owners: Ownership) -> ExistingP
     """Return the plan of one existing cluster."""
     return ExistingPlan(
         name=name,
+        region=None,
+        profile=None,
+        allow=None,
         context=existing.context,
         kubeconfig=existing.kubeconfig,
         version=existing.version,

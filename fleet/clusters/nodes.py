@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from fleet.catalog.daemonsets import DaemonSetRequest
 from fleet.kubernetes import labels
@@ -111,8 +111,11 @@ class Pool:
         return smallest(node.free for node in self.nodes)
 
 
+PoolT_co = TypeVar("PoolT_co", bound=Pool, covariant=True)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Platform:
+class Platform(Generic[PoolT_co]):
     """A cluster without what runs on it: an EKS cluster, an OKE cluster or an existing one."""
 
     kind: ClassVar[ClusterKind]
@@ -121,11 +124,11 @@ class Platform:
     """Name in the stack file, and in EKS or OKE."""
     version: str | None
     """Kubernetes version as the platform writes it: `1.35` on EKS, `v1.35.2` on OKE."""
-    pools: tuple[Pool, ...]
-    region: str | None = None
-    profile: str | None = None
+    pools: tuple[PoolT_co, ...]
+    region: str | None
+    profile: str | None
     """Profile of the cloud's configuration file; `None` for the ambient credentials."""
-    allow: tuple[str, ...] | None = None
+    allow: tuple[str, ...] | None
     """Public CIDR ranges that reach the API endpoint, which is private without any; `None` for an
     existing cluster."""
 
@@ -155,12 +158,12 @@ class Platform:
         return ()
 
     @property
-    def system_pools(self) -> tuple[Pool, ...]:
+    def system_pools(self) -> tuple[PoolT_co, ...]:
         """Pools without GPUs."""
         return tuple(pool for pool in self.pools if pool.role == "system")
 
     @property
-    def gpu_pools(self) -> tuple[Pool, ...]:
+    def gpu_pools(self) -> tuple[PoolT_co, ...]:
         """Pools with GPUs."""
         return tuple(pool for pool in self.pools if pool.role == "gpu")
 
@@ -198,9 +201,7 @@ def job_affinity(pools: Sequence[Pool]) -> Affinity:
 
 def job_tolerations(pools: Iterable[Pool]) -> tuple[Toleration, ...]:
     """Return tolerations of the pools' taints, except the taint of a paused pool."""
-    return tuple(
-        one for one in daemonset_tolerations(pools) if one.key != labels.PAUSED_TAINT.key
-    )
+    return tuple(one for one in daemonset_tolerations(pools) if one.key != labels.PAUSED_TAINT.key)
 
 
 def daemonset_tolerations(pools: Iterable[Pool]) -> tuple[Toleration, ...]:

@@ -92,7 +92,7 @@ class OkePool(Pool):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OkePlan(Platform):
+class OkePlan(Platform[OkePool]):
     """One OKE cluster, as `components.oci` registers it."""
 
     kind: ClassVar[ClusterKind] = "oke"
@@ -101,7 +101,6 @@ class OkePlan(Platform):
     allow: tuple[str, ...]
     compartment_id: str
     network: OkeNewNetwork | OkeExistingNetwork
-    pools: tuple[OkePool, ...]
     gpu_plugin: bool
     """Whether Oracle's device plugin advertises the GPUs."""
     tags: dict[str, str] = field(default_factory=dict[str, str])
@@ -363,4 +362,3 @@ def autoscaler_statements(plan: OkePlan, cluster_id: str) -> Iterator[str]:
             f"Allow any-user to {right} in compartment id {plan.compartment_id} "
             f"where ALL {{{condition}}}"
         )
-

@@ -36,7 +36,9 @@ class EfaPluginValues:
     @property
     def affinity(self) -> Affinity:
         """The node affinity that the chart makes of the labels."""
-        return selector_affinity([{labels.POOL_LABEL: name} for name in self.values], in_order=False)
+        return selector_affinity(
+            [{labels.POOL_LABEL: name} for name in self.values], in_order=False
+        )
 
 
 def efa_plugin(pools: Sequence[Pool], charts: Charts) -> Release[EfaPluginValues] | None:

@@ -106,8 +106,7 @@ def _terms(selectors: Sequence[Mapping[str, str]]) -> tuple[NodeSelectorTerm, ..
 def _term(labels: Mapping[str, str]) -> NodeSelectorTerm:
     return NodeSelectorTerm(
         match_expressions=tuple(
-            NodeSelectorRequirement(key=name, values=(value,))
-            for name, value in labels.items()
+            NodeSelectorRequirement(key=name, values=(value,)) for name, value in labels.items()
         )
     )
 
@@ -136,7 +135,7 @@ class ResourceRequirements:
         if size.disk_mib:
             requests["ephemeral-storage"] = mebibytes(size.disk_mib)
         limits = {"memory": mebibytes(size.memory_mib if limit is None else limit)}
-        return {"requests": requests | self.extended, "limits": limits | self.extended}
+        return {"requests": {**requests, **self.extended}, "limits": {**limits, **self.extended}}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,11 +17,11 @@ GPU_STACK_TIMEOUT_S = 1800
 """A change of the GPU stack rolls DaemonSets over every node; with the 300 s default and a rollback
 each deployment of a large fleet fails half way (https://github.com/METR/hawk/pull/1363)."""
 
-Values = TypeVar("Values", bound="DataclassInstance", covariant=True)
+ValuesT_co = TypeVar("ValuesT_co", bound="DataclassInstance", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Release(Generic[Values]):
+class Release(Generic[ValuesT_co]):
     """One `helm.v3.Release`, whose values never hold a secret."""
 
     name: str
@@ -30,7 +30,7 @@ class Release(Generic[Values]):
     repository: str | None
     """`None` for an OCI chart, whose reference includes the repository."""
     version: str
-    typed_values: Values = field(repr=False)
+    typed_values: ValuesT_co = field(repr=False)
     """Values as a dataclass; checks read the pods of the release here."""
     values: dict[str, Any] = field(repr=False)
     """`typed_values` as they are sent, with the chart's keys."""
@@ -72,11 +72,11 @@ def release(
     *,
     name: str,
     namespace: str,
-    values: Values,
+    values: ValuesT_co,
     timeout_s: int = TIMEOUT_S,
     skip_crds: bool = False,
     replaced_on: tuple[str, ...] = (),
-) -> Release[Values]:
+) -> Release[ValuesT_co]:
     """Return a release of a pinned chart."""
     found = source(chart, charts)
     return Release(

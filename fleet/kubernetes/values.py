@@ -1,4 +1,4 @@
-"""Render a frozen dataclass of chart values, or of a pod, as the dict that Helm or Kubernetes takes.
+"""Render a frozen dataclass of chart values or of a pod as the dict that is sent.
 
 Keys become camelCase, which is Helm's convention. A field whose key differs declares it with `key`.
 """

@@ -14,15 +14,13 @@ from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.oke import OKE_VERSIONS
 from fleet.checks.view import LaneView, View
-from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks import EksPlan, EksPool
 from fleet.clusters.eks_network import ExistingNetwork, NewNetwork
-from fleet.clusters.eks_pools import EksPool
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Pool
-from fleet.clusters.oke import OkePlan
+from fleet.clusters.oke import OkePlan, OkePool
 from fleet.clusters.oke_network import OkeExistingNetwork, OkeNewNetwork
-from fleet.clusters.oke_pools import OkePool
-from fleet.cost import NOTHING, MonthlyCost, monthly_cost, not_counted, price
+from fleet.cost import MonthlyCost, monthly_cost, not_counted, price
 from fleet.findings import Finding
 from fleet.kubernetes.releases import Release
 from fleet.load import Fleet
@@ -85,7 +83,7 @@ def _totals(
 
 def _money(pools: Iterable[tuple[Pool, int]]) -> shape.Range:
     """Of pools, each with the nodes that waiting runners hold there."""
-    return _range(reduce(add, (monthly_cost(pool, waiting=n) for pool, n in pools), NOTHING))
+    return _range(reduce(add, (monthly_cost(pool, waiting=n) for pool, n in pools), MonthlyCost()))
 
 
 def _range(cost: MonthlyCost) -> shape.Range:
@@ -187,7 +185,7 @@ def _network(
             return {"id": network.vcn_id, "cidr": None, "subnets": {**network.subnet_ids}}
 
 
-def _releases(cluster: ClusterPlan, lanes: Iterable[LaneView]) -> Iterator[Release]:
+def _releases(cluster: ClusterPlan, lanes: Iterable[LaneView]) -> Iterator[Release[Any]]:
     """Every release of a cluster; those of lanes share their charts."""
     stack = cluster.gpu_stack
     found = [

@@ -5,8 +5,8 @@ Units: `*_s` seconds. The four container modes of a lane make these pods:
 | container mode | where the job runs | container that requests the GPU |
 |---|---|---|
 | `none` | in the runner container | `runner` |
-| `kubernetes-novolume` | in a pod of its own on the GPU pool, started by a runner elsewhere | `$job` |
-| `kubernetes` | in a pod of its own on the runner's node | `$job` |
+| `kubernetes-novolume` | in a pod on the GPU pool, started by a runner on a CPU node | `$job` |
+| `kubernetes` | in a pod on the runner's node, started by the runner | `$job` |
 | `dind` | in the runner container; a sidecar runs the Docker daemon | `runner` |
 
 Sources: actions/actions-runner-controller@gha-runner-scale-set-0.14.2:charts/
@@ -49,12 +49,25 @@ from fleet.kubernetes.pods import (
 from fleet.kubernetes.releases import Release, release
 from fleet.kubernetes.resources import Resources, mebibytes
 from fleet.kubernetes.values import key, to_values
-from fleet.runners.lanes import Forge, Job, LanePlan, LanePods, job, job_access
-from fleet.runners.secrets import GITHUB_APP_KEYS, GITHUB_TOKEN_KEYS, ExternalSecret
+from fleet.runners.lanes import (
+    ExternalSecret,
+    Forge,
+    Job,
+    LanePlan,
+    LanePods,
+    job,
+    job_access,
+)
 
 CONTROLLER_ACCOUNT = "arc-controller"
 CREDENTIALS = "github-app"
 """Name of the Secret with the App's keys, where this program creates it."""
+
+GITHUB_APP_KEYS = ("github_app_id", "github_app_installation_id", "github_app_private_key")
+"""Keys that the scale-set chart reads from its Secret, unless it has `GITHUB_TOKEN_KEYS`."""
+
+GITHUB_TOKEN_KEYS = ("github_token",)
+"""Key of a classic token, which GitHub requires for the runners of an enterprise."""
 
 RUNNER_CONTAINER = "runner"
 LISTENER_CONTAINER = "listener"

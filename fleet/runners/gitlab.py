@@ -38,10 +38,20 @@ from fleet.kubernetes.pods import (
 from fleet.kubernetes.releases import Release, release
 from fleet.kubernetes.resources import Resources, mebibytes, millicores
 from fleet.kubernetes.values import key, to_values
-from fleet.runners.lanes import Forge, Job, LanePlan, LanePods, job, job_access
-from fleet.runners.secrets import GITLAB_TOKEN_KEYS, ExternalSecret
+from fleet.runners.lanes import (
+    ExternalSecret,
+    Forge,
+    Job,
+    LanePlan,
+    LanePods,
+    job,
+    job_access,
+)
 
 BUILD_CONTAINER = "build"
+
+GITLAB_TOKEN_KEYS = ("runner-token", "runner-registration-token")
+"""Keys that the runner chart projects; the second one must exist but may be empty."""
 
 _HELPER = Resources(cpu_m=100, memory_mib=256)
 """Clones the project and moves caches and artifacts; init containers have the same size."""
@@ -104,9 +114,7 @@ class ManagerAutoscaler:
 
     min_replicas: int
     max_replicas: int
-    metrics: tuple[Metric, ...] = (
-        Metric(name="cpu", target=MetricTarget(average_utilization=70)),
-    )
+    metrics: tuple[Metric, ...] = (Metric(name="cpu", target=MetricTarget(average_utilization=70)),)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,7 +26,6 @@ from fleet.kubernetes.pods import (
 )
 from fleet.kubernetes.releases import Release
 from fleet.kubernetes.resources import Resources
-from fleet.runners.secrets import ExternalSecret
 
 Forge: TypeAlias = Literal["github", "gitlab"]
 
@@ -107,6 +106,15 @@ class JobAccess:
     role: str
     permissions: tuple[AccessRule, ...]
     """Rules of the role."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExternalSecret:
+    """A Kubernetes Secret that this program does not create."""
+
+    name: str
+    namespace: str
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

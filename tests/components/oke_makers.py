@@ -14,8 +14,7 @@ from components.oci.autoscaler import OkeAutoscaler, OkeAutoscalerArgs
 from components.oci.cluster import OkeCluster, OkeClusterArgs
 from components.oci.network import OkeNetwork, OkeNetworkArgs
 from components.oci.pool import NodePool, NodePoolArgs
-from fleet.clusters.oke import OkePlan
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePlan, OkePool
 from fleet.plan import ClusterPlan
 from tests import fleets
 

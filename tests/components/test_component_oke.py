@@ -11,7 +11,7 @@ import pytest
 
 from components.oci.pool import desired_size
 from components.platform import LiveSize
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePool
 from tests import fleets
 from tests.components import oke_makers
 from tests.computed import OCI_CALLS

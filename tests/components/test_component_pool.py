@@ -12,7 +12,7 @@ import yaml
 
 from components.aws.pool import NodeGroup, NodeGroupArgs, desired_size
 from components.platform import LiveSize
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from tests import fleets
 from tests.engine import Registered, deploy, remembered
 from tests.wire import UNKNOWN

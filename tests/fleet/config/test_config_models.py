@@ -181,7 +181,8 @@ def test_gpus_are_advertised_by_what_the_platform_lacks_or_has(
 ) -> None:
     data = every_key({"clusters.ci.gpu_stack": GONE, "clusters.oci.gpu_stack": GONE})
     del data["clusters"]["oci"]["oke"]["pools"]["a10"]["sharing"]
-    assert ownership(loaded(data).stack.clusters[cluster]).advertiser == advertiser
+    spec = loaded(data).stack.clusters[cluster]
+    assert ownership(spec.gpu_stack, spec.default_advertiser).advertiser == advertiser
 
 
 def test_zones_of_a_network_are_those_to_make_or_those_of_the_subnets() -> None:
@@ -192,8 +193,8 @@ def test_zones_of_a_network_are_those_to_make_or_those_of_the_subnets() -> None:
         "us-west-2b",
         "us-west-2a",
     )
-    assert zones(subnet_ids={"us-west-2c": "subnet-0123456789abcdef0"}) == ("us-west-2c",)
-    assert zones() == ()
+    subnets = {"us-west-2c": "subnet-0123456789abcdef0", "us-west-2a": "subnet-0123456789abcdef1"}
+    assert zones(vpc_id="vpc-0123456789abcdef0", subnet_ids=subnets) == ("us-west-2c", "us-west-2a")
 
 
 @pytest.mark.parametrize(

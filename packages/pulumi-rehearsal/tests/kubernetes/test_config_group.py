@@ -1,0 +1,168 @@
+"""ConfigGroup: the provider registers a child per object through the engine's monitor."""
+
+from concurrent import futures
+
+import grpc
+import pytest
+from kubernetes_lab import DEFINITIONS, KINDS
+from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
+from pulumi_rehearsal.standin import wire
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Refusal
+from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
+from pulumi_rehearsal.standin.world import World
+
+CRDS = (
+    "https://raw.githubusercontent.com/actions/actions-runner-controller/"
+    "gha-runner-scale-set-{}/charts/gha-runner-scale-set-controller/crds/actions.github.com_{}.yaml"
+)
+MANIFEST = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: hooks, namespace: ci}
+---
+---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Secret, metadata: {name: token}, stringData: {k: v}}
+"""
+
+
+class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
+    """Remembers what is registered."""
+
+    def __init__(self):
+        self.requests = []
+
+    def RegisterResource(self, request, context):
+        if request.name == "refused":
+            context.abort(grpc.StatusCode.UNAVAILABLE, "no more")
+        self.requests.append(request)
+        return resource_pb2.RegisterResourceResponse(
+            urn=f"urn::{request.name}", id=f"id-{request.name}"
+        )
+
+
+@pytest.fixture
+def monitor():
+    servicer = Monitor()
+    server = grpc.server(futures.ThreadPoolExecutor(2))
+    resource_pb2_grpc.add_ResourceMonitorServicer_to_server(servicer, server)
+    servicer.endpoint = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    yield servicer
+    server.stop(None)
+
+
+def construct(monitor, inputs, name="crds"):
+    request = provider_pb2.ConstructRequest(
+        type="kubernetes:yaml/v2:ConfigGroup",
+        name=name,
+        parent="urn::parent",
+        monitorEndpoint=monitor.endpoint,
+        providers={"kubernetes": "urn::provider::id"},
+        protect=True,
+        inputs=wire.encode(inputs),
+    )
+    return ConfigGroup().construct(request, "kubernetes:x", World())
+
+
+def test_each_of_arcs_addresses_becomes_a_definition(monitor):
+    files = [CRDS.format("0.14.2", plural) for plural in DEFINITIONS]
+    response = construct(monitor, {"files": files})
+    group, *children = monitor.requests
+    assert (group.type, group.custom, group.parent) == (
+        "kubernetes:yaml/v2:ConfigGroup",
+        False,
+        "urn::parent",
+    )
+    assert [child.name for child in children] == [
+        f"crds:{p}.actions.github.com" for p in DEFINITIONS
+    ]
+    assert {child.type for child in children} == {
+        "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+    }
+    assert {child.parent for child in children} == {"urn::crds"}
+    assert {child.provider for child in children} == {"urn::provider::id"}
+    assert {child.protect for child in children} == {True}
+    assert response.urn == "urn::crds"
+    assert len(wire.decode(response.state).properties["resources"]) == 4
+
+
+def test_every_made_up_definition_passes_its_own_check(monitor):
+    construct(monitor, {"files": [CRDS.format("0.14.2", plural) for plural in DEFINITIONS]})
+    for child in monitor.requests[1:]:
+        inputs = wire.decode(child.object).properties
+        call = Call(urn="u", type=child.type, name=child.name, inputs=inputs, scope="kubernetes:x")
+        assert KINDS[child.type].check(call, None) == inputs
+
+
+def test_another_chart_version_changes_the_definitions(monitor):
+    for version in ("0.14.2", "0.15.0"):
+        construct(monitor, {"files": [CRDS.format(version, DEFINITIONS[0])]})
+    old, new = (wire.decode(request.object).properties for request in monitor.requests[1::2])
+    assert old["metadata"]["annotations"] != new["metadata"]["annotations"]
+    assert old["spec"] == new["spec"]
+
+
+def test_a_file_on_disk_is_read(monitor, tmp_path):
+    (tmp_path / "a.yaml").write_text(MANIFEST)
+    construct(monitor, {"files": [str(tmp_path / "*.yaml")], "resourcePrefix": "x"})
+    assert [request.name for request in monitor.requests[1:]] == ["x:ci/hooks", "x:token"]
+
+
+def test_what_a_secret_in_a_file_holds_travels_as_a_secret(monitor):
+    construct(monitor, {"yaml": MANIFEST})
+    secret = next(r for r in monitor.requests if r.type == "kubernetes:core/v1:Secret")
+    assert wire.decode(secret.object).secrets == {("stringData",)}
+
+
+def test_not_waiting_is_an_annotation_of_each_object(monitor):
+    construct(monitor, {"yaml": MANIFEST, "skipAwait": True})
+    for request in monitor.requests[1:]:
+        metadata = wire.decode(request.object).properties["metadata"]
+        assert metadata["annotations"] == {"pulumi.com/skipAwait": "true"}
+
+
+def test_plain_objects_are_registered(monitor):
+    construct(
+        monitor, {"objs": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}]}
+    )
+    assert monitor.requests[1].type == "kubernetes:core/v1:Namespace"
+
+
+def test_unknown_inputs_register_the_group_alone(monitor):
+    response = construct(monitor, {"files": UNKNOWN})
+    assert len(monitor.requests) == 1
+    assert wire.decode(response.state).properties["resources"] is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("inputs", "reason"),
+    [
+        ({"files": ["https://example.org/other.yaml"]}, "a rehearsal fetches nothing"),
+        ({"files": ["/nowhere/at/all.yaml"]}, "cannot be read"),
+        ({"yaml": "kind: ConfigMap\nmetadata: {name: x}"}, "require a kind and apiVersion"),
+        ({"yaml": "apiVersion: v1\nkind: ConfigMap"}, "require a .metadata.name"),
+    ],
+    ids=["an address that is not known", "a file that is not there", "no apiVersion", "no name"],
+)
+def test_a_group_is_refused_for(monitor, inputs, reason):
+    with pytest.raises(Refusal, match=reason):
+        construct(monitor, inputs)
+
+
+def test_a_file_that_is_no_yaml_is_refused(monitor, tmp_path):
+    (tmp_path / "a.yaml").write_text("a: [")
+    with pytest.raises(Refusal, match="is no YAML"):
+        construct(monitor, {"files": [str(tmp_path / "a.yaml")]})
+
+
+def test_a_property_that_it_does_not_have_is_refused(monitor):
+    with pytest.raises(Invalid, match="has no property 'file'"):
+        construct(monitor, {"file": "x"})
+
+
+def test_an_engine_that_takes_no_more_ends_it_with_a_refusal(monitor):
+    with pytest.raises(Refusal, match="took no more resources"):
+        construct(monitor, {"files": []}, name="refused")

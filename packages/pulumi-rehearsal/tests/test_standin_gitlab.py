@@ -1,0 +1,151 @@
+"""The GitLab stand-in: who owns a runner, what it takes, and its token."""
+
+import pytest
+from pulumi_rehearsal.standin import gitlab, schema
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Resource
+from pulumi_rehearsal.standin.world import World
+
+KIND = gitlab.UserRunner()
+GROUP = {"runnerType": "group_type", "groupId": 7, "tagLists": ["gpu", "t4"]}
+
+
+def call(inputs, *, generation=0):
+    return Call(
+        urn="urn::lane",
+        type=KIND.token,
+        name="lane",
+        inputs=inputs,
+        scope="gitlab:x",
+        generation=generation,
+    )
+
+
+def without(*names, **changes):
+    return {key: value for key, value in {**GROUP, **changes}.items() if key not in names}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "path", "reason"),
+    [
+        (without("runnerType"), "runnerType", "is missing"),
+        (without(runnerType="shared"), "runnerType", "none of instance_type"),
+        (without("groupId"), "groupId", "is needed"),
+        (without(runnerType="project_type", groupId=None), "projectId", "is needed"),
+        (without(projectId=1), "projectId", "left out"),
+        (without(runnerType="instance_type"), "groupId", "left out"),
+        (without("tagLists"), "tagLists", "takes no jobs at all"),
+        (without(tagLists=[]), "tagLists", "takes no jobs at all"),
+        (without(tagLists=[f"t{n}" for n in range(51)]), "tagLists", "more than 50"),
+        (without(tagLists=["a,b"]), "tagLists[0]", "no comma"),
+        (without(tagLists=["a", "a"]), "tagLists[1]", "there twice"),
+        (without(accessLevel="protected"), "accessLevel", "none of"),
+        (without(maximumTimeout=599), "maximumTimeout", "at least 600"),
+        (without(description="d" * 1025), "description", "limit is 1024"),
+        (without(maintenanceNote="d" * 1025), "maintenanceNote", "limit is 1024"),
+        (without(groupId="7"), "groupId", "whole number"),
+        (without(tagList=["a"]), "tagList", "did you mean 'tagLists'"),
+    ],
+    ids=[
+        "no type",
+        "an unknown type",
+        "a group runner without a group",
+        "a project runner without one",
+        "a group runner with a project",
+        "an instance runner with a group",
+        "no tags",
+        "an empty list",
+        "too many tags",
+        "a comma",
+        "a tag twice",
+        "an unknown access level",
+        "a short timeout",
+        "a long description",
+        "a long note",
+        "an id as text",
+        "a name of the REST API",
+    ],
+)
+def test_a_runner_is_refused_for(inputs, path, reason):
+    with pytest.raises(Invalid) as caught:
+        KIND.check(call(inputs), None)
+    found = dict(caught.value.problems)
+    assert path in found, f"the objection belongs to {path}: {found}"
+    assert reason in found[path]
+
+
+def test_a_runner_for_untagged_jobs_needs_no_tags():
+    inputs = without("tagLists", untagged=True)
+    assert KIND.check(call(inputs), None) == inputs
+
+
+def test_unknown_inputs_pass():
+    assert KIND.check(call(without(groupId=UNKNOWN)), None)["groupId"] is UNKNOWN
+
+
+def test_the_token_has_gitlabs_shape_and_is_secret():
+    identity, outputs = KIND.create(call(GROUP), World())
+    assert identity.isdigit()
+    assert outputs["token"].startswith("glrt-")
+    assert len(outputs["token"]) == len("glrt-") + 20
+    assert "token" in KIND.secret_outputs
+
+
+def test_a_replacement_has_another_token():
+    first, second = (KIND.create(call(GROUP, generation=n), World())[1]["token"] for n in (0, 1))
+    assert first != second
+
+
+def test_tags_change_in_place_and_keep_the_token():
+    world = World()
+    identity, outputs = KIND.create(call(GROUP), world)
+    thing = Resource(
+        urn="urn::lane",
+        type=KIND.token,
+        name="lane",
+        id=identity,
+        scope="gitlab:x",
+        inputs=GROUP,
+        outputs=outputs,
+    )
+    changed = KIND.update(call(without(tagLists=["a100"])), thing, world)
+    assert (changed["token"], changed["tagLists"]) == (outputs["token"], ["a100"])
+
+
+def test_its_owner_replaces_a_runner_and_nothing_else():
+    assert KIND.replaced_on == {"groupId", "projectId", "runnerType"}
+
+
+def test_a_token_is_known_by_its_shape_and_its_runner():
+    world = World()
+    identity, outputs = KIND.create(call(GROUP), world)
+    assert gitlab.issued(outputs["token"])
+    assert not gitlab.issued("glrt-aBcDeFgHiJkLmNoPqRsT")
+    assert not gitlab.runner_of(world, outputs["token"])
+    world.add(
+        Resource(
+            urn="urn::lane",
+            type=KIND.token,
+            name="lane",
+            id=identity,
+            scope="gitlab:x",
+            inputs=GROUP,
+            outputs=outputs,
+        )
+    )
+    assert gitlab.runner_of(world, outputs["token"])
+
+
+@pytest.mark.parametrize(
+    ("configuration", "scope"),
+    [
+        ({}, "gitlab:https://gitlab.com"),
+        ({"baseUrl": "https://git.example.org/api/v4/"}, "gitlab:https://git.example.org"),
+        ({"baseUrl": UNKNOWN}, "gitlab:?"),
+    ],
+)
+def test_the_scope_is_the_instance(configuration, scope):
+    assert gitlab.scope(configuration) == scope
+
+
+def test_the_type_exists_in_the_installed_sdk():
+    assert schema.args_class(KIND.token) is not None

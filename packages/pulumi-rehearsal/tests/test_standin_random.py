@@ -1,0 +1,149 @@
+"""The random stand-in: values that are the same in each run and follow their inputs."""
+
+import re
+import string
+
+import pytest
+from pulumi_rehearsal.standin import random, schema
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid
+from pulumi_rehearsal.standin.world import World
+
+KINDS = {kind.token.rpartition(":")[2]: kind for kind in random.PACKAGE.kinds}
+
+
+def made(type_name, inputs, *, name="suffix", generation=0):
+    kind = KINDS[type_name]
+    call = Call(
+        urn=f"urn::{name}",
+        type=kind.token,
+        name=name,
+        inputs=inputs,
+        scope="random",
+        generation=generation,
+    )
+    checked = kind.check(call, None)
+    return kind.create(
+        Call(
+            urn=call.urn,
+            type=call.type,
+            name=name,
+            inputs=checked,
+            scope="random",
+            generation=generation,
+        ),
+        World(),
+    )
+
+
+CASES = {
+    "RandomId": {"byteLength": 4},
+    "RandomString": {"length": 12},
+    "RandomPassword": {"length": 20},
+    "RandomPet": {},
+    "RandomUuid": {},
+    "RandomInteger": {"min": 10, "max": 12},
+}
+
+
+@pytest.mark.parametrize(("type_name", "inputs"), CASES.items(), ids=CASES)
+def test_a_value_is_the_same_in_each_run(type_name, inputs):
+    assert made(type_name, inputs) == made(type_name, inputs)
+
+
+@pytest.mark.parametrize(("type_name", "inputs"), CASES.items(), ids=CASES)
+def test_every_computed_output_is_given(type_name, inputs):
+    _, outputs = made(type_name, inputs)
+    assert KINDS[type_name].computed <= outputs.keys()
+
+
+@pytest.mark.parametrize("type_name", CASES)
+def test_every_change_makes_a_new_value(type_name):
+    assert KINDS[type_name].replaced_on == {"*"}
+
+
+@pytest.mark.parametrize("type_name", CASES)
+def test_every_type_exists_in_the_installed_sdk(type_name):
+    assert schema.args_class(KINDS[type_name].token) is not None
+
+
+def test_another_resource_and_another_life_have_other_values():
+    first, second, third = (
+        made("RandomId", {"byteLength": 8}),
+        made("RandomId", {"byteLength": 8}, name="other"),
+        made("RandomId", {"byteLength": 8}, generation=1),
+    )
+    assert len({first[0], second[0], third[0]}) == 3
+
+
+def test_an_id_is_spelled_in_four_ways_with_its_prefix():
+    identity, outputs = made("RandomId", {"byteLength": 2, "prefix": "ci-"})
+    assert re.fullmatch(r"ci-[0-9a-f]{4}", outputs["hex"])
+    assert int(outputs["dec"].removeprefix("ci-")) == int(outputs["hex"].removeprefix("ci-"), 16)
+    assert (outputs["b64Url"], len(identity)) == (f"ci-{identity}", 3)
+
+
+def test_a_string_holds_only_the_classes_that_are_asked_for():
+    _, outputs = made(
+        "RandomString", {"length": 64, "special": False, "upper": False, "minNumeric": 4}
+    )
+    assert set(outputs["result"]) <= set(string.ascii_lowercase + string.digits)
+    assert sum(letter.isdigit() for letter in outputs["result"]) >= 4
+
+
+def test_a_password_is_secret():
+    assert KINDS["RandomPassword"].secret_outputs == {"bcryptHash", "result"}
+
+
+def test_two_passwords_have_two_ids():
+    assert (
+        made("RandomPassword", {"length": 8})[0]
+        != made("RandomPassword", {"length": 8}, name="b")[0]
+    )
+
+
+def test_a_pet_is_words_with_a_separator():
+    assert re.fullmatch(
+        r"ci_[a-z]+_[a-z]+_[a-z]+",
+        made("RandomPet", {"length": 3, "prefix": "ci", "separator": "_"})[0],
+    )
+
+
+def test_an_integer_lies_in_its_range():
+    results = {
+        made("RandomInteger", CASES["RandomInteger"], name=str(n))[1]["result"] for n in range(40)
+    }
+    assert results == {10, 11, 12}
+
+
+@pytest.mark.parametrize(
+    ("type_name", "inputs", "path"),
+    [
+        ("RandomId", {"byteLength": 0}, "byteLength"),
+        ("RandomId", {}, "byteLength"),
+        ("RandomString", {"length": 0}, "length"),
+        ("RandomString", {"length": 3, "minUpper": 4}, "length"),
+        (
+            "RandomString",
+            {"length": 3, "upper": False, "lower": False, "numeric": False, "special": False},
+            "length",
+        ),
+        ("RandomInteger", {"min": 3, "max": 2}, "min"),
+    ],
+    ids=[
+        "no bytes",
+        "a length that is missing",
+        "an empty string",
+        "minimums that do not fit",
+        "no characters at all",
+        "an empty range",
+    ],
+)
+def test_a_value_is_refused_for(type_name, inputs, path):
+    with pytest.raises(Invalid) as caught:
+        made(type_name, inputs)
+    assert path in dict(caught.value.problems)
+
+
+def test_an_unknown_length_passes():
+    call = Call(urn="u", type="", name="n", inputs={"byteLength": UNKNOWN}, scope="random")
+    assert KINDS["RandomId"].check(call, None) == {"byteLength": UNKNOWN}
