@@ -156,7 +156,9 @@ def _state_store(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> 
 def _aws_identity(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> AwsIdentity:
     account = bootstrap_samples.plan({"name": name}).aws
     assert account is not None
-    args = AwsIdentityArgs(plan=account, bucket_arn=bootstrap_samples.BUCKET, key_arn=bootstrap_samples.KEY_ARN)
+    args = AwsIdentityArgs(
+        plan=account, bucket_arn=bootstrap_samples.BUCKET, key_arn=bootstrap_samples.KEY_ARN
+    )
     return AwsIdentity(name, args, opts)
 
 
