@@ -162,7 +162,7 @@ def _cluster(name: str, cluster: Cluster, platform: PlatformPlan, stack: Stack) 
             if isinstance(platform, EksPlan)
             else None
         ),
-        gpu_stack=gpu_stack_plan(platform.pools, cluster.gpu_stack, owners, charts),
+        gpu_stack=gpu_stack_plan(platform.pools, cluster.gpu_stack, owners, charts, system=system),
         host_devices=host_devices_plan(platform.pools),
         github=github,
         gitlab=gitlab,

@@ -24,7 +24,8 @@ def over_commitment(view: View) -> Iterator[Problem]:
                 path=lane.path,
                 message=(
                     f"starts up to {lane.max_jobs} jobs, its pools "
-                    f"({', '.join(lane.plan.pool_names)}) have room for {room} at their maximum: {lane.max_jobs - room} would queue "
+                    f"({', '.join(lane.plan.pool_names)}) have room for {room} at their "
+                    f"maximum: {lane.max_jobs - room} would queue "
                     f"({_limits(lane)})"
                 ),
                 remedy="raise max_size of a pool, or lower the lane's maximum to what there is",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, ClassVar
 
@@ -26,7 +26,15 @@ from fleet.catalog.eks_amis import ami_driver_branch
 from fleet.catalog.gpus import GPU_MODELS, usable_gpu_memory_mib
 from fleet.catalog.kubelet import eks_allocatable, eks_pod_limit
 from fleet.clusters.eks_network import ExistingNetwork, NewNetwork, network
-from fleet.clusters.nodes import ClusterKind, Node, Platform, Pool, daemonset_requests, smallest
+from fleet.clusters.nodes import (
+    ClusterKind,
+    LiveSize,
+    Node,
+    Platform,
+    Pool,
+    daemonset_requests,
+    smallest,
+)
 from fleet.config import pools as config
 from fleet.config.eks import Eks
 from fleet.config.stack import Charts
@@ -57,6 +65,9 @@ class EksPool(Pool):
     efa_interfaces: int
     network_cards: int
     node_repair: bool
+    desired_size: int
+    ignore_changes: tuple[str, ...]
+    """Properties of the node group that an update leaves as they are."""
     autoscaling_tags: dict[str, str]
     """Tags of the Auto Scaling group, from which the autoscaler imagines a node at size zero."""
 
@@ -64,6 +75,19 @@ class EksPool(Pool):
     def instance_types(self) -> tuple[str, ...]:
         """EC2 instance types, in order of preference."""
         return self.kinds
+
+    def at_live_size(self, live: LiveSize) -> EksPool:
+        """Return the pool with the desired size of the next update.
+
+        The autoscaler moves the size, so the difference is ignored while the bounds stay the same.
+        When the bounds change, EKS takes all three numbers at once and refuses min > desired. The
+        update then sends the live size, clamped to the new bounds, and no running job is scaled in.
+        Source: https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2508.
+        """
+        if (live.min_size, live.max_size) == (self.min_size, self.max_size):
+            return replace(self, desired_size=live.desired_size)
+        clamped = min(max(live.desired_size, self.min_size), self.max_size)
+        return replace(self, desired_size=clamped, ignore_changes=())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,15 +125,8 @@ def eks_plan(
 ) -> EksPlan:
     """Return the plan of one EKS cluster."""
     pools = tuple(
-        eks_pool(
-            pool_name,
-            pool,
-            cluster=name,
-            version=eks.version,
-            zones=eks.network.zone_names,
-            owners=owners,
-        )
-        for pool_name, pool in eks.pools.items()
+        eks_pool(name, pool, one, version=eks.version, zones=eks.network.zone_names, owners=owners)
+        for pool, one in eks.pools.items()
     )
     return EksPlan(
         name=name,
@@ -126,10 +143,10 @@ def eks_plan(
 
 
 def eks_pool(
+    cluster: str,
     name: str,
     pool: config.EksPool,
     *,
-    cluster: str,
     version: str,
     zones: tuple[str, ...],
     owners: Ownership = Ownership(),  # noqa: B008 -- frozen,
@@ -160,6 +177,7 @@ def eks_pool(
         taints.append(labels.PAUSED_TAINT)
     # The default is pinned, because a newer AMI rolls nodes under running jobs.
     release_version = pool.release_version or KUBERNETES_VERSIONS[version].ami_release
+    min_size = 0 if pool.paused else pool.min_size
     nodes = tuple(_node(instance_type(kind), pool, owners) for kind in pool.instance_types)
     return EksPool(
         cluster=cluster,
@@ -167,8 +185,11 @@ def eks_pool(
         path=f"clusters.{cluster}.eks.pools.{name}",
         role="gpu" if gpu else "system",
         nodes=nodes,
-        min_size=0 if pool.paused else pool.min_size,
+        min_size=min_size,
         max_size=pool.max_size,
+        desired_size=min_size,
+        # Only the camelCase path works below the top level.
+        ignore_changes=("scalingConfig.desiredSize",),
         selector={labels.POOL_LABEL: name},
         capacity=pool.capacity_type,
         capacity_type=pool.capacity_type,

@@ -39,8 +39,7 @@ def existing_plan(name: str, existing: Existing, owners: Ownership) -> ExistingP
         kubeconfig=existing.kubeconfig,
         version=existing.version,
         pools=tuple(
-            existing_pool(pool_name, pool, cluster=name, owners=owners)
-            for pool_name, pool in existing.pools.items()
+            existing_pool(name, pool, one, owners=owners) for pool, one in existing.pools.items()
         ),
         drivers={
             pool: one.driver for pool, one in existing.pools.items() if one.driver is not None
@@ -58,10 +57,10 @@ def _gpu_memory(model: str | None, mig: str | None) -> tuple[int, int]:
 
 
 def existing_pool(
+    cluster: str,
     name: str,
     pool: ExistingPool,
     *,
-    cluster: str,
     owners: Ownership = Ownership(advertiser="provider"),  # noqa: B008 -- frozen
 ) -> Pool:
     """Return the plan of the declared nodes.

@@ -53,6 +53,16 @@ class Node:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LiveSize:
+    """Current bounds and size, in nodes, of a pool that exists."""
+
+    desired_size: int
+    min_size: int | None = None
+    """`None` on OKE, which keeps no bounds with the pool."""
+    max_size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
     """Nodes of one sort; the pools of EKS and OKE add what is registered there."""
 
@@ -188,10 +198,14 @@ def daemonset_requests(pods: Iterable[DaemonSetRequest]) -> Resources:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Placement:
-    """Node affinity and tolerations of pods; by default pods run on any node without taints."""
+    """Node affinity and tolerations of pods."""
 
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
+
+
+ANYWHERE = Placement(affinity=selector_affinity([{"kubernetes.io/os": "linux"}]))
+"""Any Linux node without a taint."""
 
 
 def job_affinity(pools: Sequence[Pool]) -> Affinity:

@@ -10,7 +10,7 @@ import base64
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import ClassVar
 
@@ -37,6 +37,7 @@ from fleet.catalog.oke import (
 )
 from fleet.clusters.nodes import (
     ClusterKind,
+    LiveSize,
     Node,
     Platform,
     Pool,
@@ -89,6 +90,19 @@ class OkePool(Pool):
     eviction_grace: str
     """ISO 8601 duration."""
     max_pods: int
+    desired_size: int
+    ignore_changes: tuple[str, ...] = ()
+    """Properties of the node pool that an update leaves as they are."""
+
+    def at_live_size(self, live: LiveSize) -> OkePool:
+        """Return the pool with the size of the next update: the live one, clamped to the bounds.
+
+        The size is sent although the autoscaler moves it. The provider sends all of
+        nodeConfigDetails when any of it changes (tags, security groups, placement), and an ignored
+        size would be that of the last update: it would scale running jobs in. So a preview may show
+        a size that the autoscaler has already set.
+        """
+        return replace(self, desired_size=min(max(live.desired_size, self.min_size), self.max_size))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,6 +135,12 @@ class OkePlan(Platform[OkePool]):
         return OKE_VERSIONS[self.version].support_end_rule
 
     @property
+    def availability_domains(self) -> tuple[str, ...]:
+        """Every availability domain of a pool, each once."""
+        domains = (domain for pool in self.pools for domain in pool.availability_domains)
+        return tuple(dict.fromkeys(domains))
+
+    @property
     def scaled_pools(self) -> tuple[OkePool, ...]:
         """Pools whose size the autoscaler changes."""
         return tuple(pool for pool in self.pools if pool.min_size < pool.max_size)
@@ -134,14 +154,8 @@ class OkePlan(Platform[OkePool]):
 def oke_plan(name: str, oke: Oke, owners: Ownership, tags: dict[str, str]) -> OkePlan:
     """Return the plan of one OKE cluster."""
     pools = tuple(
-        oke_pool(
-            pool_name,
-            pool,
-            cluster=name,
-            availability_domains=oke.availability_domains,
-            owners=owners,
-        )
-        for pool_name, pool in oke.pools.items()
+        oke_pool(name, pool, one, availability_domains=oke.availability_domains, owners=owners)
+        for pool, one in oke.pools.items()
     )
     return OkePlan(
         name=name,
@@ -159,10 +173,10 @@ def oke_plan(name: str, oke: Oke, owners: Ownership, tags: dict[str, str]) -> Ok
 
 
 def oke_pool(
+    cluster: str,
     name: str,
     pool: config.OkePool,
     *,
-    cluster: str,
     availability_domains: tuple[str, ...],
     owners: Ownership = Ownership(advertiser="provider"),  # noqa: B008 -- frozen
 ) -> OkePool:
@@ -194,14 +208,16 @@ def oke_pool(
         taints.append(PREEMPTIBLE_TAINT)
     if pool.paused:
         taints.append(labels.PAUSED_TAINT)
+    min_size = 0 if pool.paused else pool.min_size
     return OkePool(
         cluster=cluster,
         name=name,
         path=f"clusters.{cluster}.oke.pools.{name}",
         role="gpu" if gpu else "system",
         nodes=(_node(machine, pool, owners, slices),),
-        min_size=0 if pool.paused else pool.min_size,
+        min_size=min_size,
         max_size=pool.max_size,
+        desired_size=min_size,
         labels=node_labels,
         taints=tuple(taints),
         selector={labels.POOL_LABEL: name},
@@ -320,10 +336,9 @@ def node_metadata(pool: OkePool) -> dict[str, str]:
     return metadata
 
 
-def node_pool_tags(plan: OkePlan, pool: OkePool) -> dict[str, str]:
-    """Return a pool's free-form tags. The autoscaler reads the disk of an empty pool from one."""
-    disk = format_memory(pool.nodes[0].allocatable.disk_mib)
-    return {**plan.tags, EPHEMERAL_STORAGE_TAG: disk}
+def node_pool_tags(tags: Mapping[str, str], pool: OkePool) -> dict[str, str]:
+    """Add the tag from which the autoscaler reads the disk of a node of an empty pool."""
+    return {**tags, EPHEMERAL_STORAGE_TAG: format_memory(pool.nodes[0].allocatable.disk_mib)}
 
 
 def gpu_plugin_configuration(plan: OkePlan) -> dict[str, str]:

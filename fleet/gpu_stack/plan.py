@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fleet.clusters.nodes import Placement, Pool, daemonset_placement, system_placement
+from fleet.clusters.nodes import ANYWHERE, Placement, Pool, daemonset_placement
 from fleet.config.gpu_stack import GpuStack
 from fleet.config.stack import Charts
 from fleet.gpu_stack.ownership import Ownership
@@ -118,8 +118,13 @@ def gpu_stack_plan(
     stack: GpuStack = GpuStack(),  # noqa: B008 -- frozen
     owners: Ownership = Ownership(),  # noqa: B008 -- frozen
     charts: Charts = Charts(),  # noqa: B008 -- frozen
+    *,
+    system: Placement = ANYWHERE,
 ) -> GpuStackPlan:
-    """Return the GPU stack for all `pools` of a cluster; empty without a GPU pool."""
+    """Return the GPU stack of a cluster, which is empty if none of `pools` has GPUs.
+
+    Deployments of the GPU Operator run on `system`.
+    """
     gpu_pools = tuple(pool for pool in pools if pool.gpu is not None)
     if not gpu_pools:
         return GpuStackPlan()
@@ -131,7 +136,7 @@ def gpu_stack_plan(
             _operator(
                 gpu_pools,
                 owners,
-                system=system_placement(pools),
+                system=system,
                 metrics=stack.operator.metrics,
                 driver_version=stack.operator.driver_version,
                 charts=charts,

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal
 
 from fleet.catalog.charts import arc_crd_urls
 from fleet.catalog.images import DOCKER_IN_DOCKER, GITHUB_RUNNER
-from fleet.clusters.nodes import Placement, Pool
+from fleet.clusters.nodes import ANYWHERE, Placement, Pool
 from fleet.config.github import ContainerMode, GitHub, GitHubApp, GitHubLane
 from fleet.config.stack import Charts
 from fleet.gpu_stack.host_devices import device_path
@@ -192,7 +192,7 @@ class GitHubLanePlan(LanePlan):
 
 def arc_controller_plan(
     github: GitHub,
-    system: Placement = Placement(),  # noqa: B008 -- frozen
+    system: Placement = ANYWHERE,
     charts: Charts = Charts(),  # noqa: B008 -- frozen
 ) -> ArcControllerPlan:
     """Return the controller of a cluster; it runs on `system`."""
@@ -241,7 +241,7 @@ def github_lane_plan(
     cluster: str,
     pools: tuple[Pool, ...],
     url: str,
-    system: Placement = Placement(),  # noqa: B008 -- frozen
+    system: Placement = ANYWHERE,
     secret: ExternalSecret | None = None,
     charts: Charts = Charts(),  # noqa: B008 -- frozen
 ) -> GitHubLanePlan:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 import tomli_w
 
 from fleet.catalog.images import CUDA_BASE
-from fleet.clusters.nodes import Placement, Pool
+from fleet.clusters.nodes import ANYWHERE, Placement, Pool
 from fleet.config.gitlab import GPU_TAGS, GitLabLane
 from fleet.config.stack import Charts
 from fleet.kubernetes.labels import Namespaces
@@ -190,7 +190,7 @@ def gitlab_lane_plan(
     cluster: str,
     pools: tuple[Pool, ...],
     url: str = "https://gitlab.com",
-    system: Placement = Placement(),  # noqa: B008 -- frozen
+    system: Placement = ANYWHERE,
     charts: Charts = Charts(),  # noqa: B008 -- frozen
 ) -> GitLabLanePlan:
     """Return the plan of one lane.

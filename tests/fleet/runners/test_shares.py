@@ -31,9 +31,9 @@ SYSTEM = {"instance_types": ["m6i.large"], "min_size": 1, "max_size": 1}
 
 def pool(name: str = "gpu", **config: Any) -> EksPool:
     return eks_pool(
+        "ci",
         name,
         config_of(EksPoolConfig, {"max_size": 1, **config}),
-        cluster="ci",
         version="1.35",
         zones=("us-west-2a", "us-west-2b"),
         owners=OWNERS,
