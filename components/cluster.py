@@ -149,7 +149,7 @@ def _github(
     )
     for lane in github.lanes:
         ArcLane(
-            lane.logical_name,
+            f"{name}-{lane.forge}-{lane.name}",
             plan=lane,
             depends_on=[*controller.ready, *job_prerequisites(lane)],
             opts=platform.inside,
@@ -175,7 +175,7 @@ def _gitlab(
     )
     for lane in gitlab.lanes:
         GitLabLane(
-            lane.logical_name,
+            f"{name}-{lane.forge}-{lane.name}",
             plan=lane,
             token=secrets[lane.token_secret] if lane.token_secret else None,
             depends_on=[space, *job_prerequisites(lane)],
