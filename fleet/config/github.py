@@ -93,8 +93,8 @@ class GitHubApp(Model):
     )
 
 
-class GitHub(Model):
-    """GitHub's side of a cluster: one ARC controller, one scale set for each lane."""
+class GitHubAccess(Model):
+    """The owner of the runners, and the credentials with which ARC registers them."""
 
     url: GitHubUrl = Field(
         description="repository, organisation or enterprise that owns the runners",
@@ -112,8 +112,6 @@ class GitHub(Model):
             "needs"
         ),
     )
-    lanes: dict[LaneName, GitHubLane] = Field(min_length=1, description="scale sets by name")
-
     def rules(self) -> Iterator[Rule]:
         """One source of the credentials, and such as GitHub takes.
 
@@ -132,3 +130,17 @@ class GitHub(Model):
     def is_enterprise(self) -> bool:
         """Whether an enterprise owns the runners."""
         return is_enterprise(self.url)
+
+
+class GitHub(GitHubAccess):
+    """GitHub's side of a cluster: one ARC controller, one scale set for each lane."""
+
+    lanes: dict[LaneName, GitHubLane] = Field(min_length=1, description="scale sets by name")
+
+    @property
+    def privileged(self) -> bool:
+        """Whether a lane runs privileged containers, which their namespace must admit."""
+        return any(
+            lane.container_mode == "dind" or lane.device_access == "privileged"
+            for lane in self.lanes.values()
+        )
