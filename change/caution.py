@@ -15,7 +15,7 @@ from change.document import Document, Subject
 from change.wording import Name, Phrase
 from fleet.report.read import count, part, parts, rows, text
 
-_MOST_NAMES: Final = 50
+_MAX_NAMES: Final = 50
 """Pools and lanes of a cluster that are named."""
 
 _ENDS: Final = "jobs that run there end"
@@ -68,10 +68,10 @@ def holdings(document: Document) -> Iterator[Phrase]:
         for noun in ("pool", "lane"):
             names = [str(name) for name in part(body, f"{noun}s")]
             phrase.append("; no " + noun if not names else f"; {noun}{'s' * (len(names) > 1)} ")
-            for index, name in enumerate(names[:_MOST_NAMES]):
+            for index, name in enumerate(names[:_MAX_NAMES]):
                 phrase += [", " if index else "", Name(name)]
-            if len(names) > _MOST_NAMES:
-                phrase.append(f" and {len(names) - _MOST_NAMES} more")
+            if len(names) > _MAX_NAMES:
+                phrase.append(f" and {len(names) - _MAX_NAMES} more")
         yield phrase
 
 

@@ -24,10 +24,10 @@ from change.fleet_sections import sections
 from change.wording import Name, Phrase
 from fleet.report.difference import is_empty
 
-MOST_CHARACTERS: Final = 65_000
+MAX_CHARACTERS: Final = 65_000
 """GitHub takes 65,536 in a comment's body; some are left for what a workflow adds."""
 
-MOST_SUMMARY_BYTES: Final = 1_000_000
+MAX_SUMMARY_BYTES: Final = 1_000_000
 """GitHub takes 1 MiB in the summary of a step
 (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands)."""
 
@@ -54,7 +54,7 @@ _SHRINKING: Final = tuple(
         (0, 0, 0),
     )
 )
-_EVERYTHING: Final = Limits(rows=document.MOST_RESOURCES, lines=20_000, report=300_000)
+_EVERYTHING: Final = Limits(rows=document.MAX_RESOURCES, lines=20_000, report=300_000)
 
 
 def comment(diff: Document, run: str | None = None) -> str:
@@ -63,8 +63,8 @@ def comment(diff: Document, run: str | None = None) -> str:
     lines = properties.lines(diff)
     for limits in _SHRINKING:
         text = "\n".join([*_open(diff, limits, where), *_properties(lines[: limits.lines]), ""])
-        if len(text) <= MOST_CHARACTERS:
-            return text + _folded(lines[limits.lines :], MOST_CHARACTERS - len(text), where)
+        if len(text) <= MAX_CHARACTERS:
+            return text + _folded(lines[limits.lines :], MAX_CHARACTERS - len(text), where)
     raise AssertionError("without any row and line the comment is short")
 
 
@@ -72,7 +72,7 @@ def summary(diff: Document, engine_text: Sequence[str]) -> str:
     """Everything, nothing folded, below GitHub's limit for a summary."""
     lines = properties.lines(diff)
     text = "\n".join([*_open(diff, _EVERYTHING, "diff.txt"), *_properties(lines)])
-    room = MOST_SUMMARY_BYTES - len(text.encode())
+    room = MAX_SUMMARY_BYTES - len(text.encode())
     if room < 0:
         return comment(diff)
     kept: list[str] = []
@@ -193,9 +193,9 @@ def _things(diff: Document, limits: Limits, where: str) -> Iterator[str]:
 
 def _why(one: Subject, diff: Document) -> str:
     changes = wording.changes(one)
-    told = [_markdown(wording.change(change)) for change in changes[: wording.MOST_CAUSES]]
-    if len(changes) > wording.MOST_CAUSES:
-        told.append(f"{len(changes) - wording.MOST_CAUSES} more")
+    told = [_markdown(wording.change(change)) for change in changes[: wording.MAX_CAUSES]]
+    if len(changes) > wording.MAX_CAUSES:
+        told.append(f"{len(changes) - wording.MAX_CAUSES} more")
     if wording.follows(one, diff):
         told.insert(0, "follows from the others")
     return "<br>".join(told)
@@ -212,7 +212,7 @@ def _folded(lines: Sequence[str], room: int, where: str) -> str:
     if not lines:
         return ""
     begin, end = "\n<details><summary>More properties</summary>\n\n", "\n</details>\n"
-    room -= len(begin) + len(end) + len(where) + 3 * properties.MOST_CHARACTERS
+    room -= len(begin) + len(end) + len(where) + 3 * properties.MAX_CHARACTERS
     kept: list[str] = []
     for line in lines:
         room -= len(line) + 1

@@ -14,22 +14,22 @@ from pydantic import Field, ValidationError
 
 from fleet.config.base import Model
 
-MOST_BYTES: Final = 8_000_000
+MAX_BYTES: Final = 8_000_000
 """A `diff.json` that is larger is not read; `tools/hostile.py` unpacks no larger one."""
 
-MOST_TEXT: Final = 4_000
+MAX_TEXT: Final = 4_000
 """Characters of one value, line or remark."""
 
-MOST_REMARKS: Final = 100
+MAX_REMARKS: Final = 100
 """Reasons and notes."""
 
-MOST_RESOURCES: Final = 2_000
+MAX_RESOURCES: Final = 2_000
 """Resources that are listed one by one; the counts are of all."""
 
-MOST_PROPERTIES: Final = 200
+MAX_PROPERTIES: Final = 200
 """Properties that are listed of one resource."""
 
-Text = Annotated[str, Field(max_length=MOST_TEXT)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Path_ = Annotated[str, Field(max_length=500)]
 Token = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9:/._-]*$")]
 StackName = Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9_.-]+$")]
@@ -82,9 +82,9 @@ class Resource(Model):
     name: Path_
     urn: Text
     protected: bool = False
-    reasons: tuple[Path_, ...] = Field(default=(), max_length=MOST_PROPERTIES)
+    reasons: tuple[Path_, ...] = Field(default=(), max_length=MAX_PROPERTIES)
     """Properties that the engine names as the cause of a replacement."""
-    properties: tuple[Property, ...] = Field(default=(), max_length=MOST_PROPERTIES)
+    properties: tuple[Property, ...] = Field(default=(), max_length=MAX_PROPERTIES)
 
 
 class Subject(Model):
@@ -97,9 +97,9 @@ class Subject(Model):
     renamed_from: Path_ | None = None
     called_out: bool = False
     """A replace or delete of a cluster, pool or lane."""
-    causes: tuple[Property, ...] = Field(default=(), max_length=MOST_PROPERTIES)
+    causes: tuple[Property, ...] = Field(default=(), max_length=MAX_PROPERTIES)
     """The properties that force the replacement, or that change in what defines it."""
-    resources: tuple[Resource, ...] = Field(default=(), max_length=MOST_RESOURCES)
+    resources: tuple[Resource, ...] = Field(default=(), max_length=MAX_RESOURCES)
 
 
 class Setting(Model):
@@ -147,14 +147,14 @@ class Document(Model):
     """The head has removed the stack file; `base_report` says what its stack holds."""
     problem: Text | None = None
     """Why the base could not be rehearsed; the head is then shown against nothing."""
-    refused: tuple[Text, ...] = Field(default=(), max_length=MOST_REMARKS)
+    refused: tuple[Text, ...] = Field(default=(), max_length=MAX_REMARKS)
     """Why the head cannot be deployed."""
-    notes: tuple[Text, ...] = Field(default=(), max_length=MOST_REMARKS)
+    notes: tuple[Text, ...] = Field(default=(), max_length=MAX_REMARKS)
     counts: dict[Operation, Count] = Field(default={})
     unchanged: Count = 0
-    settings: tuple[Setting, ...] = Field(default=(), max_length=MOST_RESOURCES)
-    renames: tuple[Rename, ...] = Field(default=(), max_length=MOST_RESOURCES)
-    subjects: tuple[Subject, ...] = Field(default=(), max_length=MOST_RESOURCES)
+    settings: tuple[Setting, ...] = Field(default=(), max_length=MAX_RESOURCES)
+    renames: tuple[Rename, ...] = Field(default=(), max_length=MAX_RESOURCES)
+    subjects: tuple[Subject, ...] = Field(default=(), max_length=MAX_RESOURCES)
     left_out: Count = 0
     """Resources that are counted but not listed."""
     report: dict[str, Any] | None = None
@@ -172,8 +172,8 @@ def read(path: Path) -> Document:
     """A `diff.json`. Raises `WrongDocument` for everything that this module does not describe."""
     try:
         size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise WrongDocument(f"{path}: has {size} bytes, {MOST_BYTES} are the most")
+        if size > MAX_BYTES:
+            raise WrongDocument(f"{path}: has {size} bytes, {MAX_BYTES} are the most")
         return Document.model_validate_json(path.read_bytes())
     except OSError as error:
         raise WrongDocument(f"{path}: cannot be read: {error.strerror}") from None

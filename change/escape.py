@@ -15,10 +15,10 @@ from typing import Any, Final, cast
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 BROKEN_BAR: Final = "\N{BROKEN BAR}"
 
-MOST_OF_TEXT: Final = 200
-MOST_ITEMS: Final = 3_000
-MOST_DEPTH: Final = 12
-MOST_NUMBER: Final = 10**15
+MAX_OF_TEXT: Final = 200
+MAX_ITEMS: Final = 3_000
+MAX_DEPTH: Final = 12
+MAX_NUMBER: Final = 10**15
 
 _ALIKE: Final = str.maketrans(
     {
@@ -88,15 +88,15 @@ def harmless(value: Any, depth: int = 0) -> Any:
     What could be active becomes a character that looks alike; numbers, sizes and depth are bounded.
     """
     if isinstance(value, str):
-        return _inert(clipped(visible(value), MOST_OF_TEXT))
+        return _inert(clipped(visible(value), MAX_OF_TEXT))
     if isinstance(value, int | float):
         # Not a number compares false.
-        return value if abs(value) <= MOST_NUMBER else 0
-    if isinstance(value, Mapping) and depth < MOST_DEPTH:
-        items = list(cast("Mapping[Any, Any]", value).items())[:MOST_ITEMS]
+        return value if abs(value) <= MAX_NUMBER else 0
+    if isinstance(value, Mapping) and depth < MAX_DEPTH:
+        items = list(cast("Mapping[Any, Any]", value).items())[:MAX_ITEMS]
         return {harmless(str(key)): harmless(item, depth + 1) for key, item in items}
-    if isinstance(value, list) and depth < MOST_DEPTH:
-        items = cast("list[Any]", value)[:MOST_ITEMS]
+    if isinstance(value, list) and depth < MAX_DEPTH:
+        items = cast("list[Any]", value)[:MAX_ITEMS]
         return [harmless(item, depth + 1) for item in items]
     return None
 

@@ -14,7 +14,7 @@ from change.escape import fenced, harmless
 from fleet.report import difference_markdown, picture
 from fleet.report.markdown import headline
 
-MOST_CHARACTERS: Final = 12_000
+MAX_CHARACTERS: Final = 12_000
 """Of one section of a comment."""
 
 _UNREADABLE: Final = (
@@ -28,7 +28,7 @@ _UNREADABLE: Final = (
 """What a renderer may raise for data of any shape."""
 
 
-def sections(diff: Document, where: str, most: int = MOST_CHARACTERS) -> Iterator[str]:
+def sections(diff: Document, where: str, most: int = MAX_CHARACTERS) -> Iterator[str]:
     """The lines of all three sections, each of at most so many characters."""
     if diff.report is None:
         return

@@ -26,7 +26,7 @@ from change.revision import Repository, Revision, WrongBase
 from fleet.report import compare
 from rehearsal import checks
 
-_ROOM: Final = (document.MOST_RESOURCES, 500, 100, 10)
+_ROOM: Final = (document.MAX_RESOURCES, 500, 100, 10)
 """Resources, settings and renames to list, fewer where their values are large."""
 
 
@@ -125,7 +125,7 @@ class _Work:
                     self.say("  comparing with nothing instead: everything shows as new")
             if self.preview is None:
                 self.preview = preview(head, None, taken, told)
-        told = self.preview.refused[: document.MOST_REMARKS]
+        told = self.preview.refused[: document.MAX_REMARKS]
         self.refused = tuple(_told(reason, self.project) for reason in told)
 
     def _base_side(self, root: Path) -> Side | None:
@@ -149,7 +149,7 @@ class _Work:
         """As much of it as a file may hold; the counts are of everything."""
         for most in _ROOM:
             found = self._with_room(most)
-            if len(files.as_json(found).encode()) <= document.MOST_BYTES:
+            if len(files.as_json(found).encode()) <= document.MAX_BYTES:
                 return found
         raise Refused("the diff is too large to be kept: compare with a nearer base")
 
@@ -201,7 +201,7 @@ class _Work:
         return (*found, *(one for one in more if (one.kind, one.cluster, one.new) not in known))
 
     def _note(self, text: str) -> None:
-        self.notes.append(clipped(text, document.MOST_TEXT))
+        self.notes.append(clipped(text, document.MAX_TEXT))
         self.say(f"  {text}")
 
 
@@ -221,7 +221,7 @@ def _unreadable(
 
 def _told(reason: str, project: Path) -> str:
     """A reason as it may be shown: paths from the project's folder, and not without end."""
-    return clipped(reason.replace(f"{project}/", ""), document.MOST_TEXT)
+    return clipped(reason.replace(f"{project}/", ""), document.MAX_TEXT)
 
 
 def _is_program(path: str) -> bool:

@@ -10,10 +10,10 @@ from change import wording
 from change.document import Document, Operation, Property, Resource, Subject
 from change.escape import clipped, visible, visible_lines
 
-MOST_CHARACTERS = 300
+MAX_CHARACTERS = 300
 """Of one line."""
 
-MOST_TEXT_LINES = 60
+MAX_TEXT_LINES = 60
 """Lines of the difference of one text of several lines."""
 
 _SIGNS: dict[Operation, str] = {"create": "+", "delete": "-", "replace": "-", "import": "+"}
@@ -66,10 +66,10 @@ def _text(old: str, new: str) -> Iterator[str]:
     """The difference of two texts, without the names and numbers that files would have."""
     changed = list(difflib.unified_diff(visible_lines(old), visible_lines(new), n=2, lineterm=""))
     body = [line for line in changed[2:] if not line.startswith("@@")]
-    yield from (_line(f"{line[:1]}       {line[1:]}") for line in body[:MOST_TEXT_LINES])
-    if len(body) > MOST_TEXT_LINES:
-        yield f"        … {len(body) - MOST_TEXT_LINES} lines more"
+    yield from (_line(f"{line[:1]}       {line[1:]}") for line in body[:MAX_TEXT_LINES])
+    if len(body) > MAX_TEXT_LINES:
+        yield f"        … {len(body) - MAX_TEXT_LINES} lines more"
 
 
 def _line(text: str) -> str:
-    return clipped(visible(text), MOST_CHARACTERS)
+    return clipped(visible(text), MAX_CHARACTERS)

@@ -21,7 +21,7 @@ from rehearsal import checks
 LIMIT_S: Final = 60.0
 """A report takes under a second."""
 
-MOST_CHARACTERS: Final = 1_000_000
+MAX_CHARACTERS: Final = 1_000_000
 """Of a report or a difference in `diff.json`, which holds three such things and more."""
 
 _KINDS: Final = {"github": "GitHub lane", "gitlab": "GitLab lane"}
@@ -109,4 +109,4 @@ def _words(report: Mapping[str, Any], forge: str, name: str | None = None) -> se
 
 
 def _fits(data: Mapping[str, Any]) -> bool:
-    return len(json.dumps(data, indent=2)) <= MOST_CHARACTERS
+    return len(json.dumps(data, indent=2)) <= MAX_CHARACTERS

@@ -10,7 +10,7 @@ from pulumi import automation
 from pulumi_rehearsal.engine import UNCHANGED
 
 from change import values
-from change.document import MOST_PROPERTIES, Operation, Property
+from change.document import MAX_PROPERTIES, Operation, Property
 
 _OPERATIONS: Final[Mapping[str, Operation]] = {
     "create": "create",
@@ -67,8 +67,8 @@ def steps(
             operation=None if operation in UNCHANGED else _OPERATIONS.get(operation, "other"),
             protected=metadata.urn in protected
             or bool(metadata.old is not None and metadata.old.protect),
-            reasons=tuple(metadata.keys or ())[:MOST_PROPERTIES],
-            properties=tuple(_properties(metadata))[:MOST_PROPERTIES],
+            reasons=tuple(metadata.keys or ())[:MAX_PROPERTIES],
+            properties=tuple(_properties(metadata))[:MAX_PROPERTIES],
         )
     return list(found.values())
 

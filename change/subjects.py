@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from change.document import (
-    MOST_PROPERTIES,
-    MOST_RESOURCES,
+    MAX_PROPERTIES,
+    MAX_RESOURCES,
     Kind,
     Operation,
     Property,
@@ -100,7 +100,7 @@ def subjects(steps: Sequence[Step], renames: Iterable[Rename] = ()) -> list[Subj
     )
 
 
-def listed(found: Sequence[Subject], most: int = MOST_RESOURCES) -> tuple[list[Subject], int]:
+def listed(found: Sequence[Subject], most: int = MAX_RESOURCES) -> tuple[list[Subject], int]:
     """At most so many things, with as many resources in all; and how many resources that leaves."""
     kept: list[Subject] = []
     room = most
@@ -153,7 +153,7 @@ def _subject(owner: Step | None, group: Sequence[Step], by_urn: Mapping[str, Ste
         name=_name(owner.name, kind, cluster),
         operation=operation,
         called_out=kind in CALLED_OUT and operation in ("replace", "delete"),
-        causes=tuple(_causes(operation, defining))[:MOST_PROPERTIES],
+        causes=tuple(_causes(operation, defining))[:MAX_PROPERTIES],
         resources=_resources(group),
     )
 
@@ -210,7 +210,7 @@ def _with_renames(found: Sequence[Subject], renames: Iterable[Rename]) -> Iterat
                 "operation": "replace",
                 "renamed_from": rename.old,
                 "called_out": True,
-                "resources": (*come.resources, *gone.resources)[:MOST_RESOURCES],
+                "resources": (*come.resources, *gone.resources)[:MAX_RESOURCES],
             }
         )
     yield from left.values()

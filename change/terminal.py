@@ -16,7 +16,7 @@ from change.wording import Phrase
 from fleet.report import difference_markdown
 from fleet.report.difference import is_empty
 
-_MOST_NAMES: Final = 5
+_MAX_NAMES: Final = 5
 """Protected resources that are named."""
 
 
@@ -28,9 +28,9 @@ def show(made: Made, console: Console) -> None:
         for phrase in caution.holdings(document):
             _line(console, phrase)
     if protected := wording.protected(document):
-        _line(console, (f"protected: {', '.join(protected[:_MOST_NAMES])}",))
-        if len(protected) > _MOST_NAMES:
-            _line(console, (f"and {len(protected) - _MOST_NAMES} more, see comment.md",))
+        _line(console, (f"protected: {', '.join(protected[:_MAX_NAMES])}",))
+        if len(protected) > _MAX_NAMES:
+            _line(console, (f"and {len(protected) - _MAX_NAMES} more, see comment.md",))
     if document.difference is not None and not is_empty(document.difference):
         console.print(Markdown(difference_markdown(document.difference)))
     _changes(document, console)

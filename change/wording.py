@@ -11,7 +11,7 @@ from typing import Final
 
 from change.document import Document, Kind, Operation, Property, Rename, Setting, Subject
 
-MOST_CAUSES: Final = 3
+MAX_CAUSES: Final = 3
 """Causes that one line names."""
 
 WINDOW: Final = 48
@@ -197,9 +197,9 @@ def _because(subject: Subject) -> Phrase:
     if subject.operation != "replace" or not causes:
         return ()
     parts: list[str] = [" ("]
-    for index, one in enumerate(causes[:MOST_CAUSES]):
+    for index, one in enumerate(causes[:MAX_CAUSES]):
         parts += [", " if index else "", *change(one)]
-    more = len(causes) - MOST_CAUSES
+    more = len(causes) - MAX_CAUSES
     return (*parts, f", {more} more)" if more > 0 else ")")
 
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from change.comment import (
-    MOST_CHARACTERS,
-    MOST_SUMMARY_BYTES,
+    MAX_CHARACTERS,
+    MAX_SUMMARY_BYTES,
     RUN_URL,
     comment,
     main,
@@ -302,7 +302,7 @@ def test_the_comment_stays_below_the_limit_and_cuts_what_is_folded_first() -> No
         for number in range(300)
     ]
     text = comment(diff(subjects=many, counts={"update": 600}))
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     assert "<details><summary>More properties</summary>" in text
     assert "more lines are in the job's summary" in text
     assert "`pool-0`" in text.partition("<details>")[0]
@@ -323,10 +323,10 @@ def test_the_largest_document_makes_a_comment_and_a_summary(size: int) -> None:
         }
     )
     text = comment(huge)
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     assert "@" not in outside_code(text)
     whole = summary(huge, [wide] * 10_000)
-    assert len(whole.encode()) <= MOST_SUMMARY_BYTES + 1_000
+    assert len(whole.encode()) <= MAX_SUMMARY_BYTES + 1_000
     assert outside_code(whole)
 
 
@@ -351,7 +351,7 @@ def test_the_summary_has_the_engines_words_and_folds_nothing() -> None:
 
 def test_a_summary_too_long_is_cut_at_the_end() -> None:
     text = summary(replaced(), ["x" * 1000] * 5_000)
-    assert len(text.encode()) <= MOST_SUMMARY_BYTES + 1_000
+    assert len(text.encode()) <= MAX_SUMMARY_BYTES + 1_000
     assert "cut here; all of it is in diff.txt" in text
 
 

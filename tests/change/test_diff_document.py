@@ -40,8 +40,8 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
         ({"counts": {"explode": 1}}, "counts"),
         ({"counts": {"create": -1}}, "counts"),
         ({"counts": {"create": "1"}}, "counts"),
-        ({"notes": ["x" * (document.MOST_TEXT + 1)]}, "notes"),
-        ({"notes": ["x"] * (document.MOST_REMARKS + 1)}, "notes"),
+        ({"notes": ["x" * (document.MAX_TEXT + 1)]}, "notes"),
+        ({"notes": ["x"] * (document.MAX_REMARKS + 1)}, "notes"),
         ({"subjects": [{"kind": "bomb", "name": "x", "operation": "update"}]}, "subjects"),
         ({"settings": [{"path": "p", "change": "update", "new": {"a": 1}}]}, "settings"),
         ({"settings": [{"path": "p", "change": "update", "new": 10**400}]}, "settings"),
@@ -76,6 +76,6 @@ def test_a_file_that_is_absent_or_no_json_or_too_large_is_refused(
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
     with pytest.raises(WrongDocument, match="Invalid JSON"):
         read(tmp_path / "bad.json")
-    monkeypatch.setattr(document, "MOST_BYTES", 10)
+    monkeypatch.setattr(document, "MAX_BYTES", 10)
     with pytest.raises(WrongDocument, match="10 are the most"):
         read(written(tmp_path))

@@ -57,12 +57,12 @@ def test_a_large_report_keeps_its_totals(monkeypatch: pytest.MonkeyPatch) -> Non
     report = staging()
     assert slim(report) == report
     assert (slim(None), slim_difference(None)) == (None, None)
-    monkeypatch.setattr(reports, "MOST_CHARACTERS", 4_000)
+    monkeypatch.setattr(reports, "MAX_CHARACTERS", 4_000)
     kept = slim(report)
     assert kept is not None
     assert kept["totals"] == report["totals"]
     assert kept["clusters"]["ci-staging"]["pools"] == {}
-    monkeypatch.setattr(reports, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(reports, "MAX_CHARACTERS", 10)
     assert slim(report) is None
     assert slim_difference({"lanes": "many"}) is None
 
