@@ -204,7 +204,7 @@ def _at_least(inputs: Properties, field: str, least: int) -> Iterator[Problem]:
 
 def _drawn(call: Call, count: int) -> bytes:
     """Bytes of this resource's own, the same in each run, others after a replacement."""
-    return hashlib.shake_256(f"{call.urn}#{call.life}".encode()).digest(count)
+    return hashlib.shake_256(f"{call.urn}#{call.generation}".encode()).digest(count)
 
 
 def _unpadded(encoded: bytes) -> str:

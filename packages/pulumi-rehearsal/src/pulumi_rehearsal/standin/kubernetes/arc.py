@@ -32,7 +32,7 @@ from pulumi_rehearsal.standin.kubernetes.release import (
 from pulumi_rehearsal.standin.properties import given, lookup, mapping, objects, strings, text
 
 if TYPE_CHECKING:
-    from pulumi_rehearsal.standin.kind import Thing
+    from pulumi_rehearsal.standin.kind import Resource
     from pulumi_rehearsal.standin.kubernetes.grammar import Problem
     from pulumi_rehearsal.standin.world import World
 
@@ -239,7 +239,7 @@ def _controller_problems(release: Release, world: World) -> Iterator[str]:
         )
 
 
-def _secret(release: Release, world: World) -> Thing | None:
+def _secret(release: Release, world: World) -> Resource | None:
     name = text(release.values, "githubConfigSecret") or ""
     namespace = _namespace(release)
     return cluster.find_object(world, release.scope, pods.SECRET, namespace, name)
@@ -311,7 +311,7 @@ def _claim_problems(claim: dict[str, object], scope: str, world: World) -> Itera
         yield f"storage class {wanted!r} of the work volume does not exist in the cluster"
 
 
-def _is_default(storage_class: Thing) -> bool:
+def _is_default(storage_class: Resource) -> bool:
     annotations = strings(storage_class.inputs, "metadata.annotations")
     return annotations.get("storageclass.kubernetes.io/is-default-class") == "true"
 

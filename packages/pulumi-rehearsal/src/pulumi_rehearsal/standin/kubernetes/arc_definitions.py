@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulumi_rehearsal.standin.kind import Properties, Thing
+from pulumi_rehearsal.standin.kind import Properties, Resource
 from pulumi_rehearsal.standin.properties import strings
 
 GROUP: Final = "actions.github.com"
@@ -81,6 +81,6 @@ def definition(plural: str, chart_version: str | None) -> Properties:
     }
 
 
-def chart_version(definition: Thing) -> str | None:
+def chart_version(definition: Resource) -> str | None:
     """The chart version that a definition came from, where it is known."""
     return strings(definition.inputs, "metadata.annotations").get(CHART_VERSION)

@@ -16,7 +16,7 @@ from pulumi_rehearsal.standin.oci.addon_keys import GPU_OPERATOR
 from pulumi_rehearsal.standin.properties import number, objects, strings, text
 
 if TYPE_CHECKING:
-    from pulumi_rehearsal.standin.kind import Thing
+    from pulumi_rehearsal.standin.kind import Resource
     from pulumi_rehearsal.standin.world import World
 
 EKS_CLUSTER: Final = "aws:eks/cluster:Cluster"
@@ -50,24 +50,24 @@ class NodeGroup:
     """Whether the container runtime takes fully qualified image names only."""
 
 
-def cloud_cluster(world: World, scope: str) -> Thing | None:
+def cloud_cluster(world: World, scope: str) -> Resource | None:
     """The cluster whose endpoint the scope names."""
     return _behind(scope, _all(world))
 
 
-def lost_cluster(world: World, scope: str) -> Thing | None:
+def lost_cluster(world: World, scope: str) -> Resource | None:
     """The cluster whose endpoint the scope named, where it was deleted."""
     if cloud_cluster(world, scope) is not None:
         return None
     return _behind(scope, (*world.gone(EKS_CLUSTER), *world.gone(oci.CLUSTER)))
 
 
-def clusters(world: World) -> tuple[Thing, ...]:
+def clusters(world: World) -> tuple[Resource, ...]:
     """Every cluster of every cloud."""
     return _all(world)
 
 
-def scopes_of(cluster: Thing) -> tuple[str, ...]:
+def scopes_of(cluster: Resource) -> tuple[str, ...]:
     """The scopes that a kubeconfig for the cluster can lead to."""
     if cluster.type == EKS_CLUSTER:
         return (f"kubernetes:{cluster.outputs.get('endpoint')}",)
@@ -80,7 +80,7 @@ def scopes_of(cluster: Thing) -> tuple[str, ...]:
     )
 
 
-def version_of(cluster: Thing) -> str | None:
+def version_of(cluster: Resource) -> str | None:
     """The control plane's minor version, `1.35`."""
     if cluster.type == EKS_CLUSTER:
         return text(cluster.outputs, "version")
@@ -88,7 +88,7 @@ def version_of(cluster: Thing) -> str | None:
     return ".".join(version.split(".")[:2]) or None
 
 
-def node_groups(world: World, cluster: Thing) -> tuple[NodeGroup, ...]:
+def node_groups(world: World, cluster: Resource) -> tuple[NodeGroup, ...]:
     """The node groups or node pools of the cluster."""
     if cluster.type == EKS_CLUSTER:
         name = cluster.outputs.get("name")
@@ -99,7 +99,7 @@ def node_groups(world: World, cluster: Thing) -> tuple[NodeGroup, ...]:
     return tuple(_oke_pool(world, pool, operator) for pool in pools)
 
 
-def storage_classes(cluster: Thing) -> tuple[frozenset[str], str | None]:
+def storage_classes(cluster: Resource) -> tuple[frozenset[str], str | None]:
     """The classes that the cloud makes with each cluster, and which of them is the default."""
     if cluster.type == EKS_CLUSTER:
         return frozenset({"gp2"}), None
@@ -107,22 +107,22 @@ def storage_classes(cluster: Thing) -> tuple[frozenset[str], str | None]:
     return frozenset({"oci", "oci-bv"}), "oci-bv"
 
 
-def faults(world: World, cluster: Thing) -> Iterator[str]:
+def faults(world: World, cluster: Resource) -> Iterator[str]:
     """What is wrong between the cluster and its nodes after an `up` that went well."""
     yield from oke_addon.faults(world, cluster)
     for pool in world.where(oci.NODE_POOL, cluster.scope, clusterId=cluster.id):
         yield from oke_node_pool_rules.faults(world, pool)
 
 
-def _all(world: World) -> tuple[Thing, ...]:
+def _all(world: World) -> tuple[Resource, ...]:
     return (*world.all(EKS_CLUSTER), *world.all(oci.CLUSTER))
 
 
-def _behind(scope: str, found: Iterable[Thing]) -> Thing | None:
+def _behind(scope: str, found: Iterable[Resource]) -> Resource | None:
     return next((cluster for cluster in found if scope in scopes_of(cluster)), None)
 
 
-def _eks_group(group: Thing) -> NodeGroup:
+def _eks_group(group: Resource) -> NodeGroup:
     image = text(group.inputs, "amiType") or ""
     has_gpus = "NVIDIA" in image
     size = number(group.inputs, "scalingConfig.desiredSize")
@@ -139,7 +139,7 @@ def _eks_group(group: Thing) -> NodeGroup:
     )
 
 
-def _eks_taints(group: Thing) -> Iterator[Taint]:
+def _eks_taints(group: Resource) -> Iterator[Taint]:
     effects = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute"}
     for taint in objects(group.inputs, "taints"):
         effect = effects.get(str(taint.get("effect")))
@@ -148,7 +148,7 @@ def _eks_taints(group: Thing) -> Iterator[Taint]:
             yield {"key": key, "value": value, "effect": effect}
 
 
-def _oke_pool(world: World, pool: Thing, operator: Thing | None) -> NodeGroup:
+def _oke_pool(world: World, pool: Resource, operator: Resource | None) -> NodeGroup:
     shape, image = oke_nodes.shape_of(pool), oke_nodes.image_of(pool)
     has_gpus = shape is not None and shape.has_nvidia_gpu
     advertiser = switch = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from pulumi_rehearsal.standin.kind import Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import clouds, manifest
 from pulumi_rehearsal.standin.kubernetes.clouds import NodeGroup, Taint
 
@@ -34,7 +34,7 @@ def assume_secret(world: World, namespace: str, name: str, keys: Iterable[str]) 
     metadata: Properties = {"name": name, "namespace": namespace}
     inputs: Properties = {"metadata": metadata, "stringData": dict.fromkeys(keys, "made-elsewhere")}
     id = f"{namespace}/{name}"
-    made = Thing(
+    made = Resource(
         urn="", type=SECRET, name=name, id=id, scope=OUTSIDE, inputs=inputs, outputs=inputs
     )
     world.replace(made)
@@ -44,7 +44,9 @@ def assume_named(world: World, token: str, name: str) -> None:
     """Puts an object without a namespace there that something else makes, in every cluster."""
     inputs: Properties = {"metadata": {"name": name}}
     world.replace(
-        Thing(urn="", type=token, name=name, id=name, scope=OUTSIDE, inputs=inputs, outputs=inputs)
+        Resource(
+            urn="", type=token, name=name, id=name, scope=OUTSIDE, inputs=inputs, outputs=inputs
+        )
     )
 
 
@@ -91,7 +93,7 @@ def tolerates(tolerations: tuple[Properties, ...], taint: Taint) -> bool:
     return any(_matches(toleration, taint) for toleration in tolerations)
 
 
-def namespace(world: World, scope: str, name: str) -> Thing | None:
+def namespace(world: World, scope: str, name: str) -> Resource | None:
     """The Namespace object, where there is one."""
     return world.get(name, NAMESPACE, scope) or world.get(name, NAMESPACE, OUTSIDE)
 
@@ -101,7 +103,7 @@ def namespace_exists(world: World, scope: str, name: str) -> bool:
     return name in BUILT_IN_NAMESPACES or namespace(world, scope, name) is not None
 
 
-def find_object(world: World, scope: str, token: str, namespace: str, name: str) -> Thing | None:
+def find_object(world: World, scope: str, token: str, namespace: str, name: str) -> Resource | None:
     """A namespaced object of that type: the cluster's own, or one from outside the stack."""
     id = f"{namespace}/{name}"
     return world.get(id, token, scope) or world.get(id, token, OUTSIDE)

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import cluster, grammar
 from pulumi_rehearsal.standin.kubernetes.grammar import Problem
 from pulumi_rehearsal.standin.kubernetes.objects import NAMED, KubernetesObject
@@ -39,7 +39,7 @@ class Namespace(KubernetesObject):
         """Active, as the provider waits for that."""
         return {"status": {"phase": "Active"}}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Refused while a Helm release is in it; other objects go with it."""
         super().delete(old, world)
         tenants = [
@@ -76,7 +76,7 @@ class Secret(KubernetesObject):
             if decoded(value) is None:
                 yield f"data.{key}", "is not base64: put plain text into stringData"
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """An immutable Secret keeps its data."""
         _require_mutable(call.inputs, old, ("data", "stringData"))
         return super().update(call, old, world)
@@ -173,7 +173,7 @@ def decoded(value: str) -> str | None:
         return None
 
 
-def secret_text(secret: Thing, key: str) -> str | None:
+def secret_text(secret: Resource, key: str) -> str | None:
     """What a Secret holds under `key`; None where it has no such key."""
     plain = strings(secret.inputs, "stringData").get(key)
     if plain is not None:
@@ -196,12 +196,12 @@ def _data_problems(inputs: Properties, field: str) -> Iterator[Problem]:
         yield field, f"holds {size} bytes, the limit is {MAX_DATA_BYTES}"
 
 
-def _require_mutable(inputs: Properties, old: Thing, fields: tuple[str, ...]) -> None:
+def _require_mutable(inputs: Properties, old: Resource, fields: tuple[str, ...]) -> None:
     if flag(old.inputs, "immutable") and any(inputs.get(f) != old.inputs.get(f) for f in fields):
         raise Refusal(f"{old.type} {old.id!r} is immutable: give it a new metadata.name")
 
 
-def _namespace_of(thing: Thing) -> str | None:
+def _namespace_of(thing: Resource) -> str | None:
     """Where an object or a release lives."""
     if thing.type == RELEASE:
         return text(thing.inputs, "namespace")

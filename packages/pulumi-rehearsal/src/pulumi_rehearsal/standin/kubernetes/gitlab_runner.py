@@ -20,7 +20,7 @@ from pulumi_rehearsal.standin.properties import flag, given, lookup, mapping, ob
 from pulumi_rehearsal.standin.values import UNKNOWN
 
 if TYPE_CHECKING:
-    from pulumi_rehearsal.standin.kind import Thing
+    from pulumi_rehearsal.standin.kind import Resource
     from pulumi_rehearsal.standin.world import World
 
 TOKEN_KEY: Final = "runner-token"
@@ -154,7 +154,7 @@ def _token_problems(release: Release) -> Iterator[Problem]:
         )
 
 
-def _secret(release: Release, world: World) -> Thing | None:
+def _secret(release: Release, world: World) -> Resource | None:
     name = text(release.values, "runners.secret") or ""
     return cluster.find_object(world, release.scope, pods.SECRET, release.namespace, name)
 

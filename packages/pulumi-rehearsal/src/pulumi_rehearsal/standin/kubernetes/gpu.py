@@ -29,7 +29,7 @@ from pulumi_rehearsal.standin.properties import (
 )
 
 if TYPE_CHECKING:
-    from pulumi_rehearsal.standin.kind import Thing
+    from pulumi_rehearsal.standin.kind import Resource
     from pulumi_rehearsal.standin.kubernetes.grammar import Problem
     from pulumi_rehearsal.standin.world import World
 
@@ -253,7 +253,7 @@ def _config_problems(name: str, document: str) -> Iterator[Problem]:
             yield path, "time slicing needs at least 2 replicas of each resource"
 
 
-def unadvertised(world: World, cloud_cluster: Thing) -> Iterator[str]:
+def unadvertised(world: World, cloud_cluster: Resource) -> Iterator[str]:
     """GPU nodes whose GPUs nobody offers to the scheduler."""
     found = clouds.node_groups(world, cloud_cluster)
     groups = [group for group in found if group.has_gpus and not group.advertiser]

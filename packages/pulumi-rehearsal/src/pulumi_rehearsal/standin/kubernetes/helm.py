@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from pulumi_rehearsal.standin import schema
-from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import arc, cluster, gitlab_runner, gpu, grammar, scaling
 from pulumi_rehearsal.standin.kubernetes.grammar import Problem
 from pulumi_rehearsal.standin.kubernetes.release import RELEASE, Chart, Release, owned, release_of
@@ -77,7 +77,7 @@ class HelmRelease(Kind):
         self._apply(release, None, world)
         return release.id, {**call.inputs, **_results(release, 1)}
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """`helm upgrade --wait`."""
         release, before = release_of(call.inputs, call.scope), release_of(old.inputs, old.scope)
         cluster.require_alive(world, call.scope, f"Helm release {release.id!r}")
@@ -85,7 +85,7 @@ class HelmRelease(Kind):
         revision = (number(old.outputs, "status.revision") or 1) + 1
         return {**call.inputs, **_results(release, revision)}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """`helm uninstall --wait`."""
         release = release_of(old.inputs, old.scope)
         cluster.require_alive(world, old.scope, f"Helm release {release.id!r}")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pulumi_rehearsal.standin import schema
-from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import cluster, grammar, manifest
 from pulumi_rehearsal.standin.kubernetes.grammar import Problem
 from pulumi_rehearsal.standin.properties import lookup, mapping, strings, text
@@ -89,7 +89,7 @@ class KubernetesObject(Kind):
         added: Properties = {"creationTimestamp": CREATED_AT, "uid": _uid(call.hex(32))}
         return id, self._outputs(call.inputs, added)
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Refused where the API server holds the field immutable."""
         cluster.require_alive(world, call.scope, f"{self._word()} {old.id!r}")
         for path in sorted(self.immutable):
@@ -103,7 +103,7 @@ class KubernetesObject(Kind):
         added = {name: before[name] for name in ("creationTimestamp", "uid") if name in before}
         return self._outputs(call.inputs, added)
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Refused where the cluster is gone already."""
         cluster.require_alive(world, old.scope, f"{self._word()} {old.id!r}")
 

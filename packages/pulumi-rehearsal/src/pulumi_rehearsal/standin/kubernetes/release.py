@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Properties, Thing
+from pulumi_rehearsal.standin.kind import Properties, Resource
 from pulumi_rehearsal.standin.kubernetes.grammar import Problem
 from pulumi_rehearsal.standin.properties import flag, mapping, text
 
@@ -133,9 +133,9 @@ def enabled(release: Release, path: str, default: bool) -> bool:
     return default if value is None else value
 
 
-def owned(type: str, id: str, release: Release, inputs: Properties | None = None) -> Thing:
+def owned(type: str, id: str, release: Release, inputs: Properties | None = None) -> Resource:
     """Something that the chart or a controller makes: it has no URN."""
-    return Thing(
+    return Resource(
         urn="",
         type=type,
         name=id,

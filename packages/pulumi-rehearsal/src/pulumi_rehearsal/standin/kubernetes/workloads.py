@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import images, pods
 from pulumi_rehearsal.standin.kubernetes.arc_definitions import RUNNER_SET
 from pulumi_rehearsal.standin.kubernetes.grammar import Problem, below
@@ -187,7 +187,7 @@ class CustomResourceDefinition(KubernetesObject):
         found = super().sdk_problems(inputs)
         return [problem for problem in found if "openAPIV3Schema" not in problem[0]]
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Refused while ARC's sets exist: the cluster would delete them with their definition."""
         super().delete(old, world)
         sets = world.all(RUNNER_SET, old.scope)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import regions
 from pulumi_rehearsal.standin.properties import strings, text
 from pulumi_rehearsal.standin.rules import Problem
@@ -92,16 +92,16 @@ class OciKind(Kind):
             common["state"] = self.state
         return made_id, {**common, **outputs}
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Asks `refuse`, then changes in place. Raises `Refusal` where the cloud would."""
         self.refuse(call, old, world)
         return super().update(call, old, world)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Raises `Refusal` where the cloud would not make the resource so; `old` on an update."""
 
 
-def refuse_while_used(thing: Thing, users: Iterable[Thing], remedy: str) -> None:
+def refuse_while_used(thing: Resource, users: Iterable[Resource], remedy: str) -> None:
     """Raises `Refusal` where anything still uses `thing`."""
     names = [f"{user.type.rpartition(':')[2]} {user.name}" for user in users]
     if names:

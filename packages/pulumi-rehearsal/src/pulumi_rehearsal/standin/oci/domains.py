@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import tokens
 from pulumi_rehearsal.standin.oci.base import OciKind, ocid, refuse_while_used
 from pulumi_rehearsal.standin.properties import flag, given, objects, text, texts
@@ -49,7 +49,7 @@ class _InDomain(OciKind):
         """The OCID."""
         return {"ocid": ocid(self.id_type, "", id)}
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """No other has the name."""
         name, endpoint = text(call.inputs, self.unique), text(call.inputs, "idcsEndpoint")
         for other in world.where(self.token, idcsEndpoint=endpoint):
@@ -82,7 +82,7 @@ class User(_InDomain):
                 if not given(inputs, path):
                     yield path, "a person has one; for a job's user set serviceUser: true"
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No trust and, unless by force, no group may name it."""
         refuse_while_used(
             old,
@@ -115,7 +115,7 @@ class Group(_InDomain):
             for path, reason in choice(member, "type", ("User",)):
                 yield f"members[{index}].{path}", reason
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Its members exist."""
         super().refuse(call, old, world)
         for member in _values(call.inputs, "members"):
@@ -125,7 +125,7 @@ class Group(_InDomain):
                     "not its OCID"
                 )
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """A group with members goes by force only."""
         if _values(old.inputs, "members") and not flag(old.inputs, "forceDelete"):
             raise Refusal(
@@ -161,7 +161,7 @@ class App(_InDomain):
         made = {"clientSecret": f"idcscs-{call.hex(32)}", "name": call.hex(32)}
         return {**super().compute(call, id, world), **made}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """An active application goes by force only; a trust may not name it."""
         refuse_while_used(
             old,
@@ -212,7 +212,7 @@ class IdentityPropagationTrust(_InDomain):
                     f"{rule!r} is no rule: write <claim> eq <value>",
                 )
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """One trust an issuer; users exist and are service users; clients go by their id."""
         super().refuse(call, old, world)
         issuer, endpoint = text(call.inputs, "issuer"), text(call.inputs, "idcsEndpoint")

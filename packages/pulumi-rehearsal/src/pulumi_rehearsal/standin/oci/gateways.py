@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import network_rules, services, tokens
 from pulumi_rehearsal.standin.oci.base import OciKind, is_ocid, refuse_while_used, region_of
 from pulumi_rehearsal.standin.properties import flag, given, objects, text
@@ -33,7 +33,7 @@ class _Gateway(OciKind):
 
     replaced_on: ClassVar[frozenset[str]] = frozenset({"vcnId"})
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The VCN exists and has no other gateway of the kind."""
         vcn = network_rules.vcn(world, call.scope, text(call.inputs, "vcnId"))
         if vcn is None or old is not None:
@@ -45,7 +45,7 @@ class _Gateway(OciKind):
                 "one; use that one"
             )
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No route table may name it."""
         users = (
             table
@@ -93,7 +93,7 @@ class ServiceGateway(_Gateway):
         if count > 1:
             yield "services", "give one service: the label of all services holds Object Storage"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The services are those of the region."""
         super().refuse(call, old, world)
         offered = services.of_region(region_of(call.scope))
@@ -136,7 +136,7 @@ class RouteTable(OciKind):
             if destination is not None:
                 seen.add(destination)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Each rule points to a gateway of the VCN, and by the type that the gateway takes."""
         vcn = network_rules.vcn(world, call.scope, text(call.inputs, "vcnId"))
         for rule in objects(call.inputs, "routeRules"):
@@ -164,7 +164,7 @@ class RouteTable(OciKind):
         rules = objects(call.inputs, "routeRules")
         return {"routeRules": [{"destinationType": CIDR, **rule} for rule in rules]}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No subnet may use it."""
         users = world.where(tokens.SUBNET, old.scope, routeTableId=old.id)
         refuse_while_used(old, users, "give these another route table, or delete them first")
@@ -196,7 +196,7 @@ def _rule_problems(rule: Properties) -> Iterator[Problem]:
         yield "destination", f"{destination!r} is no address block{hint}"
 
 
-def _refuse_type(call: Call, rule: Properties, gateway: Thing) -> None:
+def _refuse_type(call: Call, rule: Properties, gateway: Resource) -> None:
     kind = text(rule, "destinationType") or CIDR
     is_service = gateway.type == tokens.SERVICE_GATEWAY
     if is_service != (kind == SERVICE_CIDR):
@@ -210,7 +210,7 @@ def _refuse_type(call: Call, rule: Properties, gateway: Thing) -> None:
         _refuse_label(call, _destination(rule) or "", gateway)
 
 
-def _refuse_label(call: Call, label: str, gateway: Thing) -> None:
+def _refuse_label(call: Call, label: str, gateway: Resource) -> None:
     offered = services.of_region(region_of(call.scope))
     enabled: Iterable[str | None] = {
         text(one, "serviceId") for one in objects(gateway.outputs, "services")
@@ -224,7 +224,7 @@ def _refuse_label(call: Call, label: str, gateway: Thing) -> None:
         )
 
 
-def reaches_out(world: World, subnet: Thing) -> bool:
+def reaches_out(world: World, subnet: Resource) -> bool:
     """Whether nodes in `subnet` reach Oracle's services: by NAT, service or internet gateway."""
     if network_rules.has_route(world, subnet, "natgateway", "servicegateway", "drg", "privateip"):
         return True

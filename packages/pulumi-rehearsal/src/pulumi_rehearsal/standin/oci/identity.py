@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import tokens
 from pulumi_rehearsal.standin.oci.base import OciKind
 from pulumi_rehearsal.standin.properties import text, texts
@@ -51,7 +51,7 @@ class _Named(OciKind):
         if description is not None and not 1 <= len(description) <= 400:
             yield "description", f"has {len(description)} characters, must have 1 to 400"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """No other has the name."""
         name, compartment = text(call.inputs, "name"), text(call.inputs, "compartmentId")
         for other in world.where(self.token, call.scope, name=name, compartmentId=compartment):
@@ -119,7 +119,7 @@ class DynamicGroup(_Named):
 
 
 def grants(
-    policy: Thing,
+    policy: Resource,
     subject: str,
     verb: str,
     resource: str,

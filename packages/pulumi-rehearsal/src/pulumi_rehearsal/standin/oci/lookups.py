@@ -9,7 +9,7 @@ import base64
 
 import yaml
 
-from pulumi_rehearsal.standin.kind import Lookup, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Lookup, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import images, regions, tokens
 from pulumi_rehearsal.standin.oci.addon_keys import ESSENTIAL, VERSIONS
 from pulumi_rehearsal.standin.oci.base import CREATED_AT, ocid, region_of
@@ -238,7 +238,7 @@ def _refuse_unknown(what: str, value: str | None, allowed: tuple[str, ...]) -> N
         raise Refusal(f"400-InvalidParameter: {what} {value!r} is none of {', '.join(allowed)}")
 
 
-def _described(pool: Thing) -> Properties:
+def _described(pool: Resource) -> Properties:
     """A pool as the data source gives it: single blocks are lists, two of them renamed."""
     described = {**pool.outputs, "id": pool.id, "nodePoolId": pool.id}
     for name, plural in (
@@ -276,7 +276,7 @@ def _described_placement(placement: Properties) -> Properties:
     return described
 
 
-def _kubeconfig(cluster: Thing, address: str, region: str) -> str:
+def _kubeconfig(cluster: Resource, address: str, region: str) -> str:
     """As the page ContEng/Tasks/contengdownloadkubeconfigfile.htm of Oracle's documents has it."""
     short = cluster.id[-11:]
     certificate = (

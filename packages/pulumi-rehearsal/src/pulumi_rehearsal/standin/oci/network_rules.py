@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Collection, Iterable, Iterator
 
-from pulumi_rehearsal.standin.kind import Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import tokens
 from pulumi_rehearsal.standin.oci.base import is_ocid
 from pulumi_rehearsal.standin.properties import mapping, number, objects, text, texts
@@ -19,24 +19,24 @@ from pulumi_rehearsal.standin.world import World
 TCP = "6"
 
 
-def vcn(world: World, scope: str, vcn_id: str | None) -> Thing | None:
+def vcn(world: World, scope: str, vcn_id: str | None) -> Resource | None:
     """The stack's own VCN. Raises `Refusal` for what is no VCN's OCID."""
     return _own(world, tokens.VCN, scope, vcn_id, "vcn")
 
 
-def subnet(world: World, scope: str, subnet_id: str | None) -> Thing | None:
+def subnet(world: World, scope: str, subnet_id: str | None) -> Resource | None:
     """The stack's own subnet. Raises `Refusal` for what is no subnet's OCID."""
     return _own(world, tokens.SUBNET, scope, subnet_id, "subnet")
 
 
-def groups(world: World, scope: str, ids: Iterable[str]) -> tuple[Thing, ...]:
+def groups(world: World, scope: str, ids: Iterable[str]) -> tuple[Resource, ...]:
     """The stack's own security groups. Raises `Refusal` for what is no group's OCID."""
     kind = "networksecuritygroup"
     found = (_own(world, tokens.SECURITY_GROUP, scope, one, kind) for one in ids)
     return tuple(group for group in found if group is not None)
 
 
-def refuse_foreign(found: Iterable[Thing], vcn_id: str | None, what: str) -> None:
+def refuse_foreign(found: Iterable[Resource], vcn_id: str | None, what: str) -> None:
     """Raises `Refusal` where any of the subnets or groups is of another VCN."""
     for thing in found:
         actual = text(thing.outputs, "vcnId")
@@ -48,14 +48,14 @@ def refuse_foreign(found: Iterable[Thing], vcn_id: str | None, what: str) -> Non
             )
 
 
-def rules_of(world: World, subnet: Thing) -> tuple[Properties, ...]:
+def rules_of(world: World, subnet: Resource) -> tuple[Properties, ...]:
     """The rules of the subnet's route table."""
     table_id = text(subnet.outputs, "routeTableId") or ""
     table = world.get(table_id, tokens.ROUTE_TABLE, subnet.scope)
     return objects(table.outputs, "routeRules") if table else ()
 
 
-def has_route(world: World, subnet: Thing, *kinds: str) -> bool:
+def has_route(world: World, subnet: Resource, *kinds: str) -> bool:
     """Whether the subnet's table leads to a gateway of one of these OCID types."""
     targets = (text(rule, "networkEntityId") or "" for rule in rules_of(world, subnet))
     return any(is_ocid(target, *kinds) for target in targets)
@@ -65,8 +65,8 @@ def allows(
     world: World,
     direction: str,
     *,
-    here: tuple[Thing, Collection[str]],
-    there: tuple[Thing, Collection[str]],
+    here: tuple[Resource, Collection[str]],
+    there: tuple[Resource, Collection[str]],
     port: int,
 ) -> bool:
     """Whether TCP to `port` passes `here`, which deals with `there`; each a subnet and group ids.
@@ -89,7 +89,7 @@ def allows(
     )
 
 
-def _own(world: World, token: str, scope: str, wanted: str | None, kind: str) -> Thing | None:
+def _own(world: World, token: str, scope: str, wanted: str | None, kind: str) -> Resource | None:
     found = world.get(wanted or "", token, scope)
     if found is None and wanted is not None and not is_ocid(wanted, kind):
         raise Refusal(
@@ -107,7 +107,7 @@ def _group_rules(
             yield rule.outputs
 
 
-def _listed(world: World, subnet: Thing, direction: str) -> Iterator[Properties]:
+def _listed(world: World, subnet: Resource, direction: str) -> Iterator[Properties]:
     for list_id in texts(subnet.outputs, "securityListIds"):
         security_list = world.get(list_id, tokens.SECURITY_LIST, subnet.scope)
         if security_list is not None:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import oke_autoscaler, tokens
 from pulumi_rehearsal.standin.oci.addon_keys import (
     AUTOSCALER,
@@ -82,7 +82,7 @@ class Addon(OciKind):
         inputs = call.inputs
         return f"clusters/{text(inputs, 'clusterId')}/addons/{text(inputs, 'addonName')}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The cluster takes add-ons, and has this one not from another resource."""
         inputs = call.inputs
         cluster = cluster_of(world, call.scope, text(inputs, "clusterId"))
@@ -122,18 +122,18 @@ class Addon(OciKind):
         installed = version or VERSIONS[name]
         return {"addonErrors": [], "currentInstalledVersion": installed, "version": version or ""}
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Another version may run afterwards."""
         return {**super().update(call, old, world), **self.compute(call, old.id, world)}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Disables it, also where OKE had it on by default."""
         name = text(old.outputs, "addonName") or ""
         if name not in ESSENTIAL and name != GPU_PLUGIN:
             return
         cluster_id = text(old.outputs, "clusterId")
         world.add(
-            Thing(
+            Resource(
                 urn="",
                 type=old.type,
                 name=name,
@@ -145,7 +145,7 @@ class Addon(OciKind):
         )
 
 
-def faults(world: World, cluster: Thing) -> Iterator[str]:
+def faults(world: World, cluster: Resource) -> Iterator[str]:
     """Essential add-ons that were disabled; a disabled GPU plugin shows in the GPUs themselves."""
     for addon in world.where(tokens.ADDON, cluster.scope, clusterId=cluster.id, state=DISABLED):
         name = text(addon.outputs, "addonName")

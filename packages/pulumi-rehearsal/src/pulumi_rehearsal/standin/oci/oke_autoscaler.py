@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_rehearsal.standin.kind import Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import identity, oke_node_pool, oke_nodes, tokens
 from pulumi_rehearsal.standin.oci.addon_keys import AUTOSCALER
 from pulumi_rehearsal.standin.properties import objects, text
@@ -80,7 +80,7 @@ def problems(inputs: Properties) -> Iterator[Problem]:
         yield "configurations", "the expander 'price' is not supported on OCI"
 
 
-def refuse(world: World, cluster: Thing, inputs: Properties) -> None:
+def refuse(world: World, cluster: Resource, inputs: Properties) -> None:
     """The pools exist in the cluster; a workload identity has its policy."""
     settings = settings_of(inputs)
     for pool_id in bounds_of(settings):
@@ -99,7 +99,7 @@ def refuse(world: World, cluster: Thing, inputs: Properties) -> None:
         _refuse_without_policy(world, cluster)
 
 
-def warnings(world: World, cluster: Thing, inputs: Properties) -> Iterator[str]:
+def warnings(world: World, cluster: Resource, inputs: Properties) -> Iterator[str]:
     """What OKE takes and what then does not work well."""
     settings = settings_of(inputs)
     bounds = bounds_of(settings)
@@ -149,7 +149,7 @@ def set_node_pool_size(world: World, cluster: str, name: str, size: int) -> None
     world.replace(oke_node_pool.sized(pool, size))
 
 
-def _is_meant(thing: Thing, name: str) -> bool:
+def _is_meant(thing: Resource, name: str) -> bool:
     return name in (text(thing.outputs, "name"), thing.name) or thing.name.endswith(f"-{name}")
 
 
@@ -171,11 +171,11 @@ def _node_problems(nodes: str) -> Iterator[str]:
         seen.add(found["pool"])
 
 
-def _policies(world: World) -> tuple[Thing, ...]:
+def _policies(world: World) -> tuple[Resource, ...]:
     return world.all(tokens.POLICY)
 
 
-def _refuse_without_policy(world: World, cluster: Thing) -> None:
+def _refuse_without_policy(world: World, cluster: Resource) -> None:
     conditions = {
         "request.principal.type": "workload",
         "request.principal.namespace": NAMESPACE,

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import network_rules, tokens
 from pulumi_rehearsal.standin.oci.base import CREATED_AT, OciKind, refuse_while_used, region_of
 from pulumi_rehearsal.standin.oci.images import VERSIONS
@@ -97,7 +97,7 @@ class Cluster(OciKind):
             here = f"{_TOKEN_AUTHENTICATION}.{path}"
             yield from conflict(inputs, f"{_TOKEN_AUTHENTICATION}.configurationFile", here)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """A version that is offered; an endpoint in a subnet that it works in; features by type."""
         inputs = call.inputs
         _refuse_version(text(inputs, "kubernetesVersion"), old)
@@ -130,13 +130,13 @@ class Cluster(OciKind):
             "type": text(inputs, "type") or "BASIC_CLUSTER",
         }
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Another version has other upgrades before it."""
         outputs = super().update(call, old, world)
         version = text(call.inputs, "kubernetesVersion") or ""
         return {**outputs, "availableKubernetesUpgrades": list(_upgrades(version))}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No node pool may be left: OKE deletes it too, and Pulumi's own delete then fails."""
         pools = world.where(tokens.NODE_POOL, old.scope, clusterId=old.id)
         refuse_while_used(old, pools, "delete the node pools first: make them refer to the cluster")
@@ -193,12 +193,12 @@ class Cluster(OciKind):
             )
 
 
-def cluster_of(world: World, scope: str, cluster_id: str | None) -> Thing | None:
+def cluster_of(world: World, scope: str, cluster_id: str | None) -> Resource | None:
     """The cluster, None where its id is not known yet; raises `Refusal` where it is not."""
     return must_exist(world, tokens.CLUSTER, cluster_id, scope, OciKind.error)
 
 
-def is_enhanced(cluster: Thing) -> bool:
+def is_enhanced(cluster: Resource) -> bool:
     """Whether it is of the type that add-ons, workload identity and cycling need."""
     return text(cluster.outputs, "type") == ENHANCED
 
@@ -244,7 +244,7 @@ def _free_address(world: World, block: ipaddress.IPv4Network, number: int) -> st
     return next((one for one in candidates if f"{one}:{PORT}" not in taken), str(block[2]))
 
 
-def _known(found: Iterable[Thing | None]) -> list[Thing]:
+def _known(found: Iterable[Resource | None]) -> list[Resource]:
     return [thing for thing in found if thing is not None]
 
 
@@ -265,7 +265,7 @@ def _network_problems(inputs: Properties) -> Iterator[Problem]:
             yield second, "overlaps podsCidr: give pods and services blocks of their own"
 
 
-def _refuse_version(version: str | None, old: Thing | None) -> None:
+def _refuse_version(version: str | None, old: Resource | None) -> None:
     before = text(old.outputs, "kubernetesVersion") if old else None
     if version == before:
         return
@@ -285,7 +285,7 @@ def _refuse_version(version: str | None, old: Thing | None) -> None:
         )
 
 
-def _refuse_enhanced_features(inputs: Properties, old: Thing | None) -> None:
+def _refuse_enhanced_features(inputs: Properties, old: Resource | None) -> None:
     """As Oracle's page contengcomparingenhancedwithbasicclusters_topic.htm has it."""
     if old is not None and text(old.outputs, "type") == ENHANCED:
         raise Refusal(
@@ -299,7 +299,7 @@ def _refuse_enhanced_features(inputs: Properties, old: Thing | None) -> None:
             )
 
 
-def _refuse_skew(world: World, old: Thing, version: str | None) -> None:
+def _refuse_skew(world: World, old: Resource, version: str | None) -> None:
     after = minor(version)
     for pool in world.where(tokens.NODE_POOL, old.scope, clusterId=old.id):
         kubelet = minor(text(pool.outputs, "kubernetesVersion"))
@@ -310,7 +310,7 @@ def _refuse_skew(world: World, old: Thing, version: str | None) -> None:
             )
 
 
-def cni_of(cluster: Thing) -> str:
+def cni_of(cluster: Resource) -> str:
     """How pods get their addresses."""
     options = lookup(cluster.inputs, "clusterPodNetworkOptions")
     found = objects({"options": options}, "options")

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Resource
 from pulumi_rehearsal.standin.kubernetes_names import LABEL_KEY, LABEL_VALUE
 from pulumi_rehearsal.standin.oci import (
     images,
@@ -116,7 +116,7 @@ class NodePool(OciKind):
         yield from _label_problems(inputs)
         yield from node_metadata.problems(inputs)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Every relation to cluster, shape, image and network."""
         cluster = cluster_of(world, call.scope, text(call.inputs, "clusterId"))
         if cluster is None:
@@ -149,7 +149,7 @@ class NodePool(OciKind):
             "nodeSources": _sources(call),
         }
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Changes what new nodes are made of, then sends the size if anything beside it changed."""
         outputs = {**super().update(call, old, world), "nodeSources": _sources(call)}
         live = oke_nodes.live_size(old)
@@ -166,7 +166,7 @@ class NodePool(OciKind):
                 )
         return sized(_thing(call, old.id, outputs), size).outputs
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Its nodes go with it; an autoscaler that still names it complains for ever."""
         for addon in world.where(tokens.ADDON, old.scope, clusterId=text(old.outputs, "clusterId")):
             if any(old.id in (text(one, "value") or "") for one in _configurations(addon)):
@@ -178,15 +178,15 @@ class NodePool(OciKind):
                 )
 
 
-def sized(pool: Thing, size: int) -> Thing:
+def sized(pool: Resource, size: int) -> Resource:
     """The pool with that many nodes."""
     details = {**mapping(pool.outputs, _DETAILS), "size": size}
     outputs = {**pool.outputs, _DETAILS: details}
     return replace(pool, outputs={**outputs, "nodes": _nodes(pool, size)})
 
 
-def _thing(call: Call, id: str, outputs: Properties) -> Thing:
-    return Thing(
+def _thing(call: Call, id: str, outputs: Properties) -> Resource:
+    return Resource(
         urn=call.urn,
         type=call.type,
         name=call.name,
@@ -204,7 +204,7 @@ def _sources(call: Call) -> list[Properties]:
     return [{"imageId": image_id or "", "sourceName": name, "sourceType": "IMAGE"}]
 
 
-def _nodes(pool: Thing, size: int) -> list[Properties]:
+def _nodes(pool: Resource, size: int) -> list[Properties]:
     """Nodes spread over the placements in turn."""
     placements = objects(pool.inputs, f"{_DETAILS}.placementConfigs")
     short = pool.id[-11:]
@@ -230,11 +230,11 @@ def _nodes(pool: Thing, size: int) -> list[Properties]:
     return nodes
 
 
-def _configurations(addon: Thing) -> tuple[Properties, ...]:
+def _configurations(addon: Resource) -> tuple[Properties, ...]:
     return objects(addon.outputs, "configurations")
 
 
-def _warn_of_nodes(world: World, call: Call, old: Thing, live: int) -> None:
+def _warn_of_nodes(world: World, call: Call, old: Resource, live: int) -> None:
     changed = [path for path in _MADE_OF if lookup(call.inputs, path) != lookup(old.inputs, path)]
     if not changed or not live:
         return

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from pulumi_rehearsal.standin.kind import Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import gateways, images, network_rules, regions, tokens
 from pulumi_rehearsal.standin.oci.base import is_ocid
 from pulumi_rehearsal.standin.oci.oke_cluster import (
@@ -32,7 +32,7 @@ _DETAILS: Final = "nodeConfigDetails"
 _PODS: Final = f"{_DETAILS}.nodePoolPodNetworkOptionDetails"
 
 
-def refuse_version(cluster: Thing, inputs: Properties, old: Thing | None) -> None:
+def refuse_version(cluster: Resource, inputs: Properties, old: Resource | None) -> None:
     """Node version against what is offered and against the control plane's."""
     version = text(inputs, "kubernetesVersion")
     before = text(old.outputs, "kubernetesVersion") if old else None
@@ -54,7 +54,7 @@ def refuse_version(cluster: Thing, inputs: Properties, old: Thing | None) -> Non
         )
 
 
-def refuse_shape(cluster: Thing, inputs: Properties, old: Thing | None) -> None:
+def refuse_shape(cluster: Resource, inputs: Properties, old: Resource | None) -> None:
     """The shape exists, is sized if it is flexible, and has GPUs as before."""
     name = text(inputs, "nodeShape")
     if name is None:
@@ -79,7 +79,7 @@ def refuse_shape(cluster: Thing, inputs: Properties, old: Thing | None) -> None:
         )
 
 
-def refuse_image(region: str, cluster: Thing, inputs: Properties) -> None:
+def refuse_image(region: str, cluster: Resource, inputs: Properties) -> None:
     """The image is of the pool's version, processor and GPUs, and fits on the boot volume."""
     image_id = text(inputs, "nodeSourceDetails.imageId")
     image = images.find(region, image_id)
@@ -148,7 +148,7 @@ def refuse_placement(region: str, inputs: Properties) -> None:
             )
 
 
-def refuse_cycling(cluster: Thing, inputs: Properties) -> None:
+def refuse_cycling(cluster: Resource, inputs: Properties) -> None:
     """Cycling is a feature of enhanced clusters."""
     if flag(inputs, "nodePoolCyclingDetails.isNodeCyclingEnabled") and not is_enhanced(cluster):
         raise Refusal(
@@ -157,7 +157,7 @@ def refuse_cycling(cluster: Thing, inputs: Properties) -> None:
         )
 
 
-def refuse_network(world: World, cluster: Thing, inputs: Properties) -> tuple[Thing, ...]:
+def refuse_network(world: World, cluster: Resource, inputs: Properties) -> tuple[Resource, ...]:
     """Subnets and groups of the cluster's VCN; the pods' network as the cluster's."""
     scope, vcn_id = cluster.scope, text(cluster.outputs, "vcnId")
     placed = objects(inputs, f"{_DETAILS}.placementConfigs")
@@ -189,14 +189,14 @@ def refuse_network(world: World, cluster: Thing, inputs: Properties) -> tuple[Th
 
 
 def refuse_never_joining(
-    world: World, cluster: Thing, inputs: Properties, subnets: tuple[Thing, ...]
+    world: World, cluster: Resource, inputs: Properties, subnets: tuple[Resource, ...]
 ) -> None:
     """What keeps nodes from registering, so that OKE gives up after 20 minutes."""
     for reason in joining_problems(world, cluster, inputs, subnets):
         raise Refusal(f"node(s) register timeout: {reason}")
 
 
-def faults(world: World, pool: Thing) -> Iterator[str]:
+def faults(world: World, pool: Resource) -> Iterator[str]:
     """What will keep the pool's nodes from registering, now that everything is made."""
     cluster = world.get(text(pool.outputs, "clusterId") or "", tokens.CLUSTER, pool.scope)
     if cluster is None:
@@ -208,7 +208,7 @@ def faults(world: World, pool: Thing) -> Iterator[str]:
 
 
 def joining_problems(
-    world: World, cluster: Thing, inputs: Properties, subnets: tuple[Thing, ...]
+    world: World, cluster: Resource, inputs: Properties, subnets: tuple[Resource, ...]
 ) -> Iterator[str]:
     """The same as sentences: routes of the subnets, then rules towards the control plane."""
     for subnet in subnets:
@@ -229,8 +229,8 @@ def joining_problems(
 
 def _closed_ports(
     world: World,
-    workers: tuple[Thing, Collection[str]],
-    endpoint: tuple[Thing, Collection[str]],
+    workers: tuple[Resource, Collection[str]],
+    endpoint: tuple[Resource, Collection[str]],
 ) -> Iterator[str]:
     worker_subnet = workers[0]
     for port in CONTROL_PLANE_PORTS:
@@ -248,7 +248,7 @@ def _closed_ports(
             )
 
 
-def _subnets(world: World, scope: str, ids: Collection[str | None]) -> Iterator[Thing]:
+def _subnets(world: World, scope: str, ids: Collection[str | None]) -> Iterator[Resource]:
     for subnet_id in dict.fromkeys(ids):
         subnet = network_rules.subnet(world, scope, subnet_id)
         if subnet is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pulumi_rehearsal.standin.kind import Thing
+from pulumi_rehearsal.standin.kind import Resource
 from pulumi_rehearsal.standin.oci import images, node_metadata, tokens
 from pulumi_rehearsal.standin.oci.addon_keys import GPU_PLUGIN
 from pulumi_rehearsal.standin.oci.base import region_of
@@ -29,18 +29,18 @@ DISABLED: Final = "DELETED"
 _SHORT_NAMES_MINOR: Final = 34
 
 
-def live_size(pool: Thing) -> int:
+def live_size(pool: Resource) -> int:
     """How many nodes the pool has now, whatever the stack last said."""
     return number(pool.outputs, "nodeConfigDetails.size") or 0
 
 
-def labels_of(pool: Thing) -> dict[str, str]:
+def labels_of(pool: Resource) -> dict[str, str]:
     """The labels that the pool gives its nodes."""
     labels = objects(pool.outputs, "initialNodeLabels")
     return {text(one, "key") or "": text(one, "value") or "" for one in labels}
 
 
-def taints_of(pool: Thing) -> tuple[Taint, ...]:
+def taints_of(pool: Resource) -> tuple[Taint, ...]:
     """The taints of the pool's nodes: declared ones, and those that OKE puts there itself."""
     taints = list(node_metadata.declared_taints(pool.outputs))
     automatic: list[Taint] = []
@@ -56,23 +56,23 @@ def taints_of(pool: Thing) -> tuple[Taint, ...]:
     return tuple(taints)
 
 
-def has_taints(pool: Thing) -> bool:
+def has_taints(pool: Resource) -> bool:
     """Whether an ordinary pod stays off the pool's nodes."""
     return any(taint["effect"] != "PreferNoSchedule" for taint in taints_of(pool))
 
 
-def shape_of(pool: Thing) -> Shape | None:
+def shape_of(pool: Resource) -> Shape | None:
     """The pool's shape, where the stand-in knows it."""
     return SHAPES.get(text(pool.outputs, "nodeShape") or "")
 
 
-def image_of(pool: Thing) -> images.Image | None:
+def image_of(pool: Resource) -> images.Image | None:
     """The pool's image, None for one that is not in OKE's list."""
     image_id = text(pool.outputs, "nodeSourceDetails.imageId")
     return images.find(region_of(pool.scope), image_id)
 
 
-def runs_gpu_plugin(world: World, pool: Thing) -> bool:
+def runs_gpu_plugin(world: World, pool: Resource) -> bool:
     """Whether Oracle's own device plugin advertises the pool's GPUs."""
     shape = shape_of(pool)
     if shape is None or not shape.has_nvidia_gpu or labels_of(pool).get(PLUGIN_OFF) == "true":
@@ -82,7 +82,7 @@ def runs_gpu_plugin(world: World, pool: Thing) -> bool:
     return all(text(addon.outputs, "state") != DISABLED for addon in addons)
 
 
-def refuses_short_names(pool: Thing) -> bool:
+def refuses_short_names(pool: Resource) -> bool:
     """Whether CRI-O on the pool's nodes takes fully qualified image names only.
 
     From images of Kubernetes 1.34 on, unless the start-up script turns short_name_mode off:

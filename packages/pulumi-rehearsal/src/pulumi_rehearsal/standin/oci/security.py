@@ -12,7 +12,7 @@ import ipaddress
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import network_rules, services, tokens
 from pulumi_rehearsal.standin.oci.base import OciKind, is_ocid, refuse_while_used
 from pulumi_rehearsal.standin.properties import given, lookup, mapping, number, objects, text, texts
@@ -36,11 +36,11 @@ class NetworkSecurityGroup(OciKind):
     computed: ClassVar[frozenset[str]] = frozenset({"state", "timeCreated"})
     replaced_on: ClassVar[frozenset[str]] = frozenset({"vcnId"})
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The VCN exists."""
         network_rules.vcn(world, call.scope, text(call.inputs, "vcnId"))
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No network interface has it and no rule of another group names it."""
         rules = (
             rule
@@ -99,7 +99,7 @@ class NetworkSecurityGroupSecurityRule(OciKind):
         """Six hexadecimal digits: the rule is part of its group."""
         return world.fresh_hex(call.urn, 6).upper()
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Both groups exist in one VCN; the group has room."""
         inputs = call.inputs
         group_id = text(inputs, "networkSecurityGroupId")
@@ -151,11 +151,11 @@ class SecurityList(OciKind):
                 for path, reason in found:
                     yield f"{field}[{index}].{path}", reason
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The VCN exists."""
         network_rules.vcn(world, call.scope, text(call.inputs, "vcnId"))
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No subnet may use it."""
         users = (
             subnet

@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.oci import network_rules, regions, tokens
 from pulumi_rehearsal.standin.oci.base import OciKind, ocid, refuse_while_used, region_of
 from pulumi_rehearsal.standin.properties import flag, given, objects, text, texts
@@ -73,7 +73,7 @@ class Vcn(OciKind):
             (tokens.ROUTE_TABLE, "defaultRouteTableId", no_rules),
             (tokens.SECURITY_LIST, "defaultSecurityListId", _default_rules(outputs)),
         ):
-            made = Thing(
+            made = Resource(
                 urn="",
                 type=token,
                 name=f"{call.name}-default",
@@ -101,7 +101,7 @@ class Vcn(OciKind):
             "vcnDomainName": f"{label}.oraclevcn.com" if label else "",
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Nothing may be left in the VCN but what came with it."""
         inside = [
             thing
@@ -172,7 +172,7 @@ class Subnet(OciKind):
         if count > MAX_SECURITY_LISTS:
             yield "securityListIds", f"{count} are more than the {MAX_SECURITY_LISTS} OCI takes"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The block lies in the VCN and overlaps no sibling; tables and lists are the VCN's."""
         inputs = call.inputs
         vcn = network_rules.vcn(world, call.scope, text(inputs, "vcnId"))
@@ -225,7 +225,7 @@ class Subnet(OciKind):
             "virtualRouterMac": f"00:00:17:{digits[:2]}:{digits[2:4]}:{digits[4:]}",
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No network interface may be left in it."""
         clusters = [
             thing for thing in world.all(tokens.CLUSTER, old.scope) if old.id in _of_cluster(thing)
@@ -237,7 +237,7 @@ class Subnet(OciKind):
             old, [*clusters, *pools], "delete these first: each keeps network interfaces here"
         )
 
-    def _refuse_block(self, call: Call, old: Thing | None, vcn: Thing, world: World) -> None:
+    def _refuse_block(self, call: Call, old: Resource | None, vcn: Resource, world: World) -> None:
         block = text(call.inputs, "cidrBlock")
         if block is None:
             return
@@ -292,13 +292,13 @@ def _default_rules(vcn: Properties) -> Properties:
     }
 
 
-def _of_cluster(cluster: Thing) -> tuple[str, ...]:
+def _of_cluster(cluster: Resource) -> tuple[str, ...]:
     endpoint = text(cluster.outputs, "endpointConfig.subnetId")
     balancers = texts(cluster.outputs, "options.serviceLbSubnetIds")
     return (*balancers, *((endpoint,) if endpoint else ()))
 
 
-def _of_pool(pool: Thing) -> tuple[str, ...]:
+def _of_pool(pool: Resource) -> tuple[str, ...]:
     details = "nodeConfigDetails"
     placed = objects(pool.outputs, f"{details}.placementConfigs")
     pods = texts(pool.outputs, f"{details}.nodePoolPodNetworkOptionDetails.podSubnetIds")
