@@ -18,6 +18,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic import Field
+
 from change.escape import Name
 from change.fields import field_changes
 from fleet.report.model import Cluster, Lane, Pool, Report, Section
@@ -66,6 +68,7 @@ SENTENCES: Final[dict[tuple[str, str], str]] = {
         "run it again"
     ),
     ("lane", "removed"): "jobs that select it find no runner",
+    ("lane", "renamed"): "jobs that select its old name find no runner",
 }
 """What an effect means for jobs, by what it hits and by effect. A key with a platform or a forge
 comes before the one without."""
@@ -106,11 +109,11 @@ class Update(Section):
     """Cluster; cluster/pool; cluster/forge/lane."""
     effect: str = ""
     """replaced, renamed, rolled, new nodes only, removed or shrunk."""
-    because: list[str] = []
+    because: list[str] = Field(default=[])
     """Fields that changed; those of the cluster start with `cluster.`."""
     nodes: int = 0
     """Upper bound, with every pool at its maximum; 0 for a lane."""
-    lanes: list[str] = []
+    lanes: list[str] = Field(default=[])
     """Lanes whose jobs may run there."""
     says: str = ""
     """The consequence, as a sentence."""
@@ -256,9 +259,7 @@ def _matching(found: Collection[str], wanted: Iterable[str]) -> list[str]:
     ]
 
 
-def _lane(
-    before: Lane, after: Lane | None, because: list[str]
-) -> tuple[str, list[str]] | None:
+def _lane(before: Lane, after: Lane | None, because: list[str]) -> tuple[str, list[str]] | None:
     if after is None:
         return "removed", []
     if because:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from pydantic import Field
+
 from change.consequences import Update, renamed_lane, updates
 from change.fields import Body, Changes, Values, changes, field_changes
 from fleet.report.model import Cluster, Finding, Lane, Pool, Report, Section
@@ -31,12 +33,12 @@ class ItemChanges(Section):
     `changed` has the fields that the stack file states, `effects` those that follow from them.
     """
 
-    added: list[str] = []
-    removed: list[str] = []
-    renamed: dict[str, str] = {}
+    added: list[str] = Field(default=[])
+    removed: list[str] = Field(default=[])
+    renamed: dict[str, str] = Field(default={})
     """New id by old id."""
-    changed: dict[str, Changes] = {}
-    effects: dict[str, Changes] = {}
+    changed: dict[str, Changes] = Field(default={})
+    effects: dict[str, Changes] = Field(default={})
 
     def is_empty(self) -> bool:
         """Return whether nothing differs."""
@@ -47,8 +49,8 @@ class ItemChanges(Section):
 class FindingChanges(Section):
     """Findings of one revision only."""
 
-    new: list[Finding] = []
-    gone: list[Finding] = []
+    new: list[Finding] = Field(default=[])
+    gone: list[Finding] = Field(default=[])
 
 
 class Difference(Section):
@@ -58,15 +60,15 @@ class Difference(Section):
     stack: str | None = None
     base: bool = False
     """Whether there is a base; without one everything is new."""
-    money: dict[str, Values] = {}
+    money: dict[str, Values] = Field(default={})
     """USD per month: floor and ceiling."""
-    gpus: dict[str, Values] = {}
+    gpus: dict[str, Values] = Field(default={})
     """GPU devices at full size by model."""
     clusters: ItemChanges = ItemChanges()
     pools: ItemChanges = ItemChanges()
     lanes: ItemChanges = ItemChanges()
     findings: FindingChanges = FindingChanges()
-    updates: list[Update] = []
+    updates: list[Update] = Field(default=[])
 
     def is_empty(self) -> bool:
         """Return whether nothing differs."""
@@ -219,9 +221,8 @@ def _same_pool(old: Pool, new: Pool) -> bool:
 def _same_lane(old: Lane, new: Lane) -> bool:
     """Return whether pools and GPUs are equal, and a label or tag beside the name is shared."""
     first, second = ([one for one in lane.write if one != lane.name] for lane in (old, new))
-    return (
-        (old.pools, old.job.gpus) == (new.pools, new.job.gpus)
-        and (first == second or not {*first}.isdisjoint(second))
+    return (old.pools, old.job.gpus) == (new.pools, new.job.gpus) and (
+        first == second or not {*first}.isdisjoint(second)
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
 
 from change.consequences import SEVERE, Update
 from change.difference import Difference, ItemChanges
-from change.fields import Changes
 from fleet.report.markdown import finding_line
 from fleet.report.phrases import code, count, dollars, plain, table
 
@@ -165,7 +164,7 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(code(str(one)) for one in value)
+        return ", ".join(code(str(one)) for one in cast("list[object]", value))
     return code(f"{value:,.2f}" if isinstance(value, float) else str(value))
 
 

@@ -59,10 +59,10 @@ def field_changes(old: Body, new: Body, *, managed: bool = True) -> tuple[Change
         before, after = _cluster(old), _cluster(new)
     elif isinstance(old, Pool) and isinstance(new, Pool):
         before, after = _pool(old, managed), _pool(new, managed)
-    else:
-        assert isinstance(old, Lane)
-        assert isinstance(new, Lane)
+    elif isinstance(old, Lane) and isinstance(new, Lane):
         before, after = _lane(old, beside=new), _lane(new, beside=old)
+    else:
+        raise TypeError("two revisions of one cluster, pool or lane are compared")
     return changes(before.stated, after.stated), changes(before.effects, after.effects)
 
 

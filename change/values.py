@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, cast
 
-SECRET: Final = "[secret]"
+SECRET: Final = "[secret]"  # noqa: S105
 """The engine's mark for a secret value."""
 
 Change = Literal["add", "update", "delete"]

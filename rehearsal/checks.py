@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.stackfile import STACK_KEY, StackFile
@@ -13,7 +12,7 @@ from bootstrap.plan import build
 from bootstrap.report import claims_table
 from fleet.findings import StackFileError
 from fleet.load import load
-from fleet.report import data, markdown
+from fleet.report import Report, build_report, markdown
 from fleet.runners.secrets import ExternalSecret
 
 
@@ -22,8 +21,8 @@ def report(file: StackFile) -> str:
     return markdown(report_data(file))
 
 
-def report_data(file: StackFile) -> dict[str, Any]:
-    """The fleet's report as data. Raises `RehearsalError` with everything that is wrong."""
+def report_data(file: StackFile) -> Report:
+    """Return the fleet's report as data. Raises `RehearsalError` with everything that is wrong."""
     if file.stack is None:
         raise RehearsalError(
             f"{file.path}: config has no key {STACK_KEY}; write it with clusters: in it"
@@ -33,7 +32,7 @@ def report_data(file: StackFile) -> dict[str, Any]:
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError as error:
         raise RehearsalError(str(error)) from None
-    return data(fleet, stack=file.name)
+    return build_report(fleet, stack=file.name)
 
 
 def bootstrap(file: StackFile) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +61,7 @@ def options_parser(program: str) -> argparse.ArgumentParser:
 def run(
     parser: argparse.ArgumentParser,
     arguments: Sequence[str] | None,
-    make_appendix: MakeAppendix = lambda *_: None,
+    make_appendix: MakeAppendix | None = None,
 ) -> int:
     """Print the report and what follows it; return the exit code."""
     options = parser.parse_args(arguments)
@@ -79,7 +79,7 @@ def run(
             with _output(options.output) as out:
                 out.write(_json({"refused": True, "findings": findings}))
         return 1
-    appendix = make_appendix(options, file, report)
+    appendix = make_appendix(options, file, report) if make_appendix is not None else None
     with _output(options.output) as out:
         _write(out, options.format, report, appendix)
     return 0
@@ -115,7 +115,7 @@ def _json(data: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _output(path: str | None) -> Iterator[IO[str]]:
+def _output(path: str | None) -> Generator[IO[str]]:
     if path is None:
         yield sys.stdout
     else:
