@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from change.document import MAX_TEXT
-from change.values import ABSENT, SECRET, UNKNOWN, at, differences, scalar, steps
+from change.document import MAX_TEXT, scalar
+from change.steps import UNKNOWN, differences
+from change.values import ABSENT, SECRET, at, steps
 
 
 def found(old: Any, new: Any, path: str = "p") -> list[tuple[str, str, Any, Any]]:
