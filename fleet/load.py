@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, cast
 
-from fleet.checks.judge import IDENTIFIERS, judge, unknown_silences
-from fleet.checks.references import unknown_pools
+from fleet.checks.judge import IDENTIFIERS, judge, unknown_pools, unknown_silences
 from fleet.checks.view import View
 from fleet.config.load import parse
 from fleet.config.stack import KINDS, Stack
