@@ -8,8 +8,9 @@ from typing import Any
 from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.stackfile import STACK_KEY, StackFile
 
-from bootstrap import parse as bootstrap_load
-from bootstrap.report import roles
+from bootstrap.config import KEY, parse
+from bootstrap.plan import build
+from bootstrap.report import claims_table
 from fleet.findings import StackFileError
 from fleet.load import load
 from fleet.report import data, markdown
@@ -36,15 +37,15 @@ def report_data(file: StackFile) -> dict[str, Any]:
 
 
 def bootstrap(file: StackFile) -> str:
-    """The variables that the bootstrap exports. Raises `RehearsalError` with everything that is wrong."""
-    data = file.value(bootstrap_load.KEY)
+    """Return the table of roles and claims. Raises `RehearsalError` with every error."""
+    data = file.value(KEY)
     if data is None:
-        raise RehearsalError(f"{file.path}: config has no key {bootstrap_load.KEY}; write it")
+        raise RehearsalError(f"{file.path}: config has no key {KEY}; write it")
     try:
-        plan = bootstrap_load.load(data, source=str(file.path))
+        plan = build(parse(data, source=str(file.path)))
     except StackFileError as error:
         raise RehearsalError(str(error)) from None
-    return roles(plan)
+    return claims_table(plan)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

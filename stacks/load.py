@@ -10,7 +10,6 @@ import pulumi
 
 from fleet.findings import StackFileError
 from fleet.load import Fleet, load
-from fleet.runners.secrets import secret_uses
 
 PROJECT = "gpu-runners"
 
@@ -47,8 +46,8 @@ def from_config() -> Loaded:
         raise pulumi.RunError(str(error)) from None
     for warning in fleet.warnings:
         pulumi.log.warn(str(warning))
-    names = {use.name for use in secret_uses(fleet.stack)}
-    return Loaded(fleet=fleet, secrets={name: config.require_secret(name) for name in names})
+    secrets = {name: config.require_secret(name) for name in fleet.secret_names}
+    return Loaded(fleet=fleet, secrets=secrets)
 
 
 def _data(text: str) -> object:

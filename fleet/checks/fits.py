@@ -47,7 +47,7 @@ def _maxima(lane: LaneView, pool: Pool, node: Node) -> Iterator[Finding]:
         if maximum > request and maximum + others > has[resource]:
             yield job_fits.finding(
                 f"{lane.path}.{key}",
-                message=_too_much(resource, maximum, others, has[resource], pool, node),
+                message=_too_much(resource, maximum, others, pool, node),
                 remedy=f"lower {key} or use larger nodes",
             )
 
@@ -72,9 +72,7 @@ def _missing(lane: LaneView, pool: Pool, node: Node) -> Iterator[Finding]:
             remedy = f"lower {key} or use larger nodes"
         yield job_fits.finding(
             f"{lane.path}.{key}" if key else lane.path,
-            message=_too_much(
-                resource, job_part, lane.asked[resource] - job_part, has[resource], pool, node
-            ),
+            message=_too_much(resource, job_part, lane.asked[resource] - job_part, pool, node),
             remedy=remedy,
         )
     if no_share:
@@ -89,14 +87,13 @@ def _missing(lane: LaneView, pool: Pool, node: Node) -> Iterator[Finding]:
         )
 
 
-def _too_much(
-    resource: str, requested: int, others: int, available: int, pool: Pool, node: Node
-) -> str:
+def _too_much(resource: str, requested: int, others: int, pool: Pool, node: Node) -> str:
     more = f", and {_text(resource, others)} for its side containers" if others else ""
+    available = max(0, offer(pool, node)[resource])
     return (
         f"a job requests {_text(resource, requested)} {_SHORT_NAMES.get(resource, resource)}{more},"
-        f" but an empty node of pool {pool.name} ({node.kind}) has "
-        f"{_text(resource, max(0, available))} available: the job would stay Pending"
+        f" but an empty node of pool {pool.name} ({node.kind}) has {_text(resource, available)} "
+        "available: the job would stay Pending"
     )
 
 

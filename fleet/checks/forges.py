@@ -68,7 +68,7 @@ def instance_runners(view: View) -> Iterator[Finding]:
 
 @check("kept-at-gitlab", "warning")
 def kept_at_gitlab(view: View) -> Iterator[Finding]:
-    """Settings of an existing GitLab runner, which this program cannot change."""
+    """Lanes that set what GitLab keeps with an existing runner, and this program cannot change."""
     for lane in view.lanes:
         spec = lane.spec
         if not isinstance(spec, GitLabLane) or spec.runner is not None:

@@ -86,8 +86,8 @@ def _runs_elsewhere(runner: Runner, others: Sequence[Runner]) -> Finding:
     return same_labels.finding(
         f"{runner.path}.{runner.key}",
         message=(
-            f"{_listed(runner.own_labels)} are also {runner.key} of {_names(runner, others)}: a "
-            f"job for {runner.hardware_text} with these {runner.key} runs there too"
+            f"all of these {runner.key} ({_listed(runner.own_labels)}) are also on "
+            f"{_names(runner, others)}: a job for {runner.hardware_text} with them runs there too"
         ),
         remedy=(
             f"give {runner.name} a tag that the other lacks{_suggestion(runner)}, or remove one "
@@ -104,8 +104,9 @@ def _may_run_elsewhere(scope: Scope, runner: Runner, others: Sequence[Runner]) -
     return same_labels.finding(
         f"{runner.path}.{runner.key}",
         message=(
-            f"{_listed(runner.own_labels)} are also {runner.key} of {_names(runner, others)}: a "
-            f"job for {runner.hardware_text} with only these {runner.key} may run there"
+            f"all of these {runner.key} ({_listed(runner.own_labels)}) are also on "
+            f"{_names(runner, others)}: a job for {runner.hardware_text} with only them may run "
+            "there"
         ),
         remedy=remedy,
         severity="warning",
@@ -138,8 +139,8 @@ def shared_labels(view: View) -> Iterator[Finding]:
             yield shared_labels.finding(
                 f"{first.path}.{key}",
                 message=(
-                    f"{listed} are {key} of lanes with different GPUs: a job with no other "
-                    f"{key} runs on any of {_names(first, [first, *others])}"
+                    f"lanes with different GPUs share {listed}: a job with no other {key} runs "
+                    f"on any of {_names(first, [first, *others])}"
                 ),
                 remedy=(
                     f"use a {key[:-1]} of one lane in the jobs too, or keep {listed} on lanes of "
@@ -196,8 +197,8 @@ def _named_alike(runner: Runner, other: Runner) -> Finding:
     return names_as_labels.finding(
         runner.path if same else f"{runner.path}.labels",
         message=(
-            f"{'has' if same else 'has as a label'} the name of {other.seen_from(runner)}{group}: "
-            f"a job with runs-on: {other.name} may run here, on {runner.hardware_text}"
+            f"has the name of {other.seen_from(runner)}{group}: a job with runs-on: {other.name} "
+            f"may run here, on {runner.hardware_text}"
         ),
         remedy="rename one of the lanes" if same else f"remove the label {other.name}",
         severity="error" if certain else "warning",

@@ -1,8 +1,8 @@
-"""All checks, and findings about the names that `silence` and lanes refer to."""
+"""All checks, and findings about the identifiers that `silence` names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
@@ -28,8 +28,6 @@ from fleet.checks import (
 )
 from fleet.checks.check import Check
 from fleet.checks.view import View
-from fleet.config.lanes import Lane
-from fleet.config.stack import Cluster, Stack
 from fleet.findings import Finding
 
 _MODULES: Final = (
@@ -61,9 +59,9 @@ def judge(view: View) -> Iterator[Finding]:
         yield from check.findings(view)
 
 
-def unknown_silences(view: View) -> Iterator[Finding]:
+def unknown_silences(keys: Iterable[str]) -> Iterator[Finding]:
     """Yield a finding for each key of `silence` that is not the identifier of a check."""
-    for key in view.stack.silence:
+    for key in keys:
         rule = key.partition("@")[0]
         if rule in IDENTIFIERS:
             continue
@@ -85,41 +83,3 @@ def unknown_silences(view: View) -> Iterator[Finding]:
             ),
             remedy=remedy,
         )
-
-
-def unknown_pools(stack: Stack, declared: Mapping[str, set[str]]) -> Iterator[Finding]:
-    """Yield a finding for each pool that a lane names and its cluster lacks.
-
-    `declared` holds the names of the pools in the file by cluster. A pool with an error of its own
-    is among them, because that error is reported at the pool.
-    """
-    for cluster, pools in declared.items():
-        if cluster not in stack.clusters:
-            continue
-        for path, lane in _lanes(cluster, stack.clusters[cluster]):
-            for name in lane.pools:
-                if name not in pools:
-                    yield Finding(
-                        rule="unknown-pool",
-                        path=f"{path}.pools",
-                        message=f"names the pool {name}, which cluster {cluster} lacks",
-                        remedy=_pool_hint(name, declared, pools),
-                    )
-
-
-def _lanes(name: str, cluster: Cluster) -> Iterator[tuple[str, Lane]]:
-    """Yield the path and the spec of each lane."""
-    for forge, spec in (("github", cluster.github), ("gitlab", cluster.gitlab)):
-        for lane_name, lane in spec.lanes.items() if spec is not None else ():
-            yield f"clusters.{name}.{forge}.lanes.{lane_name}", lane
-
-
-def _pool_hint(name: str, declared: Mapping[str, set[str]], pools: set[str]) -> str:
-    near = get_close_matches(name, sorted(pools), n=1, cutoff=0.5)
-    others = [cluster for cluster, known in declared.items() if name in known]
-    hint = ""
-    if near:
-        hint = f"did you mean {near[0]}? "
-    elif others:
-        hint = f"it is a pool of cluster {others[0]}; "
-    return f"{hint}its pools are {', '.join(sorted(pools))}"

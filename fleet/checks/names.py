@@ -35,10 +35,7 @@ def node_group_names(view: View) -> Iterator[Finding]:
                         f"({pool.logical_name} and a suffix of {_AUTONAME}), but EKS allows "
                         f"{EKS_NODE_GROUP.max_length}: it would refuse the node group"
                     ),
-                    remedy=(
-                        "shorten the name of the pool or of the cluster by "
-                        f"{length - EKS_NODE_GROUP.max_length} characters"
-                    ),
+                    remedy="shorten the name of the pool or of the cluster",
                 )
 
 

@@ -42,7 +42,7 @@ def paused_pools(view: View) -> Iterator[Finding]:
 
 @check("system-places")
 def system_places(view: View) -> Iterator[Finding]:
-    """Controllers, listeners and runner managers that no CPU node can run."""
+    """CPU pools that cannot run a controller, listener or runner manager of the cluster."""
     for cluster in view.plan.clusters:
         cpu_pools = [pool for pool in cluster.pools if pool.gpu is None]
         for workload in view.placements(cluster) if cpu_pools else ():

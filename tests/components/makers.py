@@ -8,8 +8,8 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from bootstrap.components.aws_identity import AwsIdentity, AwsIdentityArgs
-from bootstrap.components.oci_identity import OciIdentity, OciIdentityArgs
-from bootstrap.components.state_store import StateStore, StateStoreArgs
+from bootstrap.components.oci_identity import OciIdentity
+from bootstrap.components.state_store import StateStore
 from components.aws.addons import EksAddons, EksAddonsArgs
 from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
 from components.aws.cluster import EksCluster, EksClusterArgs
@@ -29,7 +29,7 @@ from components.runners.arc_lane import ArcLane, ArcLaneArgs
 from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
 from fleet.plan import ClusterPlan
 from tests import fleets
-from tests.bootstrap import bootstraps
+from tests.bootstrap import bootstrap_samples
 from tests.components import oke_makers
 from tests.fleet.samples import every_key, loaded
 
@@ -148,22 +148,24 @@ def _oke(make: Callable[..., pulumi.ComponentResource], *, whole: bool = False) 
 
 
 def _state_store(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> StateStore:
-    account = bootstraps.plan({"name": name}).aws
+    account = bootstrap_samples.plan({"name": name}).aws
     assert account is not None
-    return StateStore(name, StateStoreArgs(plan=account.state), opts)
+    return StateStore(name, account.state, opts)
 
 
 def _aws_identity(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> AwsIdentity:
-    account = bootstraps.plan({"name": name}).aws
+    account = bootstrap_samples.plan({"name": name}).aws
     assert account is not None
-    args = AwsIdentityArgs(plan=account, bucket_arn=bootstraps.BUCKET, key_arn=bootstraps.KEY_ARN)
+    args = AwsIdentityArgs(
+        plan=account, bucket_arn=bootstrap_samples.BUCKET, key_arn=bootstrap_samples.KEY_ARN
+    )
     return AwsIdentity(name, args, opts)
 
 
 def _oci_identity(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> OciIdentity:
-    tenancy = bootstraps.plan({"name": name}).oci
+    tenancy = bootstrap_samples.plan({"name": name}).oci
     assert tenancy is not None
-    return OciIdentity(name, OciIdentityArgs(plan=tenancy), opts)
+    return OciIdentity(name, tenancy, opts)
 
 
 MAKERS: dict[str, tuple[Component, Maker]] = {
