@@ -37,7 +37,10 @@ def pool(name: str = "gpu", **spec: Any) -> EksPool:
             }
         )
     )
-    return eks_pool("ci", eks, OWNERS, name)
+    zones = eks.network.zone_names
+    return eks_pool(
+        "ci", name, eks.pools[name], version=eks.version, zones=zones, owners=OWNERS
+    )
 
 
 def lane(**spec: Any) -> GitHubLane:
