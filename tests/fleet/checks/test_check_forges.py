@@ -60,7 +60,7 @@ def test_what_gitlab_keeps_with_a_runner_that_exists_is_told_in_one_finding() ->
     assert "with the runner of token" in finding.message
     (finding,) = found("kept-at-gitlab", gitlab({"existing_secret": "app", "locked": True}))
     assert "sets locked, but" in finding.message
-    assert "that existing_secret belongs to" in finding.message
+    assert "the runner of existing_secret" in finding.message
 
 
 @pytest.mark.parametrize(
