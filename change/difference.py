@@ -234,7 +234,8 @@ def _with_new_name(
     if name is None:
         return update
     _, forge, lane = update.id.split("/")
-    text = "".join(renamed_lane(forge, name.rpartition("/")[2], lost_labels(base, head, forge, lane)))
+    lost = lost_labels(base, head, forge, lane)
+    text = "".join(renamed_lane(forge, name.rpartition("/")[2], lost))
     return update.model_copy(update={"effect": "renamed", "says": text})
 
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pulumi_rehearsal import cli, stackfile, workspace
+from pulumi_rehearsal import cli
 from pulumi_rehearsal.errors import RehearsalError
-from pulumi_rehearsal.stackfile import StackFile
 
 from change import document, environments, files, groups, reports, revision, settings
 from change.difference import Difference, compare
@@ -25,7 +24,9 @@ from change.files import Made
 from change.preview import BaseFailedError, Log, Preview, Side, preview
 from change.revision import Repository, Revision, WrongBaseError
 from fleet.report.model import Report
-from rehearsal import checks
+from rehearsal import checks, stackfile
+from rehearsal.project import ROOT
+from rehearsal.stackfile import StackFile
 
 _LISTED: Final = (document.MAX_RESOURCES, 500, 100, 10)
 """Resources, settings and renames to list: fewer until `diff.json` is small enough."""
@@ -41,7 +42,7 @@ def make(
     exact: bool = False,
     folder: Path | None = None,
     say: Callable[[str], None],
-    project: Path = workspace.ROOT,
+    project: Path = ROOT,
 ) -> Made:
     """Compare the stack file `config` and the program in the working tree with those of a base.
 

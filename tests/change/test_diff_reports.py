@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi_rehearsal import stackfile
 
 from change import reports
 from change.difference import Difference, compare
@@ -14,6 +13,7 @@ from change.document import Rename
 from change.preview import Side
 from change.reports import base_report, limited, limited_report, renames
 from fleet.report import Report
+from rehearsal import stackfile
 from tests.stackfiles import ROOT
 
 STAGING = ROOT / "Pulumi.staging.yaml"

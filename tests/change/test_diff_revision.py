@@ -42,7 +42,7 @@ def test_without_a_name_main_is_the_base_and_origins_before_ours(project: Path) 
 def test_an_unknown_ref_is_refused_with_a_remedy(project: Path) -> None:
     with pytest.raises(WrongBaseError, match=r"BASE=nope: is not a commit.*git fetch"):
         repository(project).base("nope")
-    with pytest.raises(WrongBaseError, match="BASE=--help: is no commit"):
+    with pytest.raises(WrongBaseError, match="BASE=--help: is not a commit"):
         repository(project).base("--help")
     git(project, "branch", "--move", "trunk")
     with pytest.raises(WrongBaseError, match=r"none of origin/main, main.*BASE=HEAD~1"):

@@ -278,7 +278,7 @@ def test_the_rights_of_jobs_are_narrow_by_default() -> None:
 def test_the_report_says_whose_the_nodes_are_and_how_many_jobs_share_a_device() -> None:
     text = markdown_of(report_json(loaded(every_key())))
     assert re.search(r"`honey` \(existing[ 0-9.]*, kubeconfig context honey\)", text)
-    assert "- `honey`: somebody else's nodes; they cost this stack nothing" in text
+    assert "- `honey`: an existing cluster; its nodes are not part of this cost" in text
     row = next(line for line in text.splitlines() if line.startswith("| honey | github/vulkan |"))
     assert row.startswith("| honey | github/vulkan | `runs-on: vulkan` | `dri`: 4 a node")
     assert "| /dev/dri, 2 CPU, 8 GiB memory |" in row
