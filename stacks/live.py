@@ -34,7 +34,7 @@ def live_sizes(plan: PlatformPlan, provider: pulumi.ProviderResource) -> dict[st
 def newest_images(plan: PlatformPlan, provider: pulumi.ProviderResource) -> dict[str, str]:
     """Newest node image of each OKE pool that pins none, by pool.
 
-    Raises fleet.catalog.oke.NoNodeImage where OKE offers none for the cluster's version.
+    Raises fleet.catalog.oke.NoNodeImageError where OKE offers none for the cluster's version.
     """
     if not isinstance(plan, OkePlan) or all(pool.image_id for pool in plan.pools):
         return {}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from fleet.catalog.capacity import CAPACITY_BLOCK_REGIONS, SCARCE_SPOT_FAMILIES
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.oci import SHAPES
 from fleet.checks.check import Problem, check
@@ -14,6 +14,10 @@ from fleet.clusters.eks_pools import EksPool
 from fleet.clusters.nodes import Pool
 from fleet.clusters.oke_pools import OkePool
 from fleet.quotas import quotas
+
+_WITH_CAPACITY_BLOCKS: Final = [
+    name for name, kind in INSTANCE_TYPES.items() if kind.capacity_block_regions
+]
 
 
 @check("mixed-sizes", "warning")
@@ -62,9 +66,7 @@ def spot_fallback(view: View) -> Iterator[Problem]:
 def scarce_spot(view: View) -> Iterator[Problem]:
     """Spot pools of instance families of which spot capacity is seldom to be had."""
     for pool in _eks_pools(view):
-        scarce = [
-            kind for kind in pool.kinds if INSTANCE_TYPES[kind].family in SCARCE_SPOT_FAMILIES
-        ]
+        scarce = [kind for kind in pool.kinds if INSTANCE_TYPES[kind].scarce_on_spot]
         if pool.capacity_type == "SPOT" and scarce:
             yield Problem(
                 path=f"{pool.path}.capacity_type",
@@ -98,7 +100,7 @@ def capacity_blocks(view: View) -> Iterator[Problem]:
             if pool.capacity_type != "CAPACITY_BLOCK":
                 continue
             for kind in pool.kinds:
-                regions = CAPACITY_BLOCK_REGIONS.get(kind, frozenset())
+                regions = INSTANCE_TYPES[kind].capacity_block_regions
                 if region in regions:
                     continue
                 yield Problem(
@@ -111,7 +113,7 @@ def capacity_blocks(view: View) -> Iterator[Problem]:
                     remedy=(
                         f"use one of {', '.join(sorted(regions))}, or ON_DEMAND"
                         if regions
-                        else f"use ON_DEMAND, or one of {', '.join(CAPACITY_BLOCK_REGIONS)}"
+                        else f"use ON_DEMAND, or one of {', '.join(_WITH_CAPACITY_BLOCKS)}"
                     ),
                     # AWS adds regions faster than types.
                     severity="warning" if regions else None,

@@ -75,7 +75,7 @@ def test_an_oci_price_names_the_parts_of_oracles_list_and_is_the_same_everywhere
     pools = {pool.name: price(pool) for pool in cluster_of(name="oci").pools}
     assert pools["a10"] is not None
     assert pools["a10"].region is None
-    assert pools["a10"].source.endswith(f", {SHAPES['VM.GPU.A10.1'].part_number}")
+    assert pools["a10"].source.endswith(f", {SHAPES['VM.GPU.A10.1'].part_numbers[0]}")
     flex = SHAPES["VM.Standard.E5.Flex"].flex
     assert flex is not None
     assert pools["system"] is not None
