@@ -35,7 +35,6 @@ def node_group_names(view: View) -> Iterator[Problem]:
                         f"{EKS_NODE_GROUP.max_length}"
                     ),
                     remedy="shorten the name of the pool or of the cluster",
-                    reads=(),
                 )
 
 
@@ -54,7 +53,6 @@ def resource_names(view: View) -> Iterator[Problem]:
                     path=path,
                     message=f"its {kind} would be called {name}, as that of {first}",
                     remedy="rename it or one of the clusters",
-                    reads=(),
                 )
 
 
@@ -89,7 +87,6 @@ def scale_set_names(view: View) -> Iterator[Problem]:
                     path=path,
                     message=f"has the name, group and owner of {seen[key]}; GitHub refuses it",
                     remedy="rename the lane or put it into another runner group",
-                    reads=(f"{path}.group", f"clusters.{cluster_name}.github.url"),
                 )
             seen.setdefault(key, path)
 

@@ -40,7 +40,6 @@ def one_advertiser(view: View) -> Iterator[Problem]:
                     f"choose one by clusters.{cluster.name}.gpu_stack.advertiser: device_plugin, "
                     "operator or provider"
                 ),
-                reads=(f"clusters.{cluster.name}.gpu_stack", f"{pool.path}.labels"),
             )
 
 
@@ -82,5 +81,4 @@ def unknown_drivers(view: View) -> Iterator[Problem]:
                         'add driver: "580.95.05" as nvidia-smi of a node shows it, or '
                         "gpu_stack.operator: {driver: true, toolkit: true}"
                     ),
-                    reads=(f"{pool.path}.driver", f"clusters.{cluster.name}.gpu_stack"),
                 )

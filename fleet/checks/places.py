@@ -36,7 +36,6 @@ def paused_pools(view: View) -> Iterator[Problem]:
                     "wait"
                 ),
                 remedy="pause the lane too, so that jobs are not taken, or unpause a pool",
-                reads=(f"{lane.path}.pools", *(f"{pool.path}.paused" for pool in lane.pools)),
             )
 
 
@@ -55,7 +54,6 @@ def system_places(view: View) -> Iterator[Problem]:
                         f"{_reasons(workload, cluster)}"
                     ),
                     remedy="add a CPU pool with min_size 1 or more, of larger nodes if need be",
-                    reads=tuple(pool.path for pool in cluster.pools),
                 )
 
 
@@ -71,7 +69,6 @@ def shared_nodes(view: View) -> Iterator[Problem]:
                     "GPU nodes"
                 ),
                 remedy="declare a CPU pool, or take what they need off cpu and memory of the pool",
-                reads=tuple(pool.path for pool in cluster.pools),
             )
 
 
@@ -91,7 +88,6 @@ def untainted_gpu_pools(view: View) -> Iterator[Problem]:
                     "taint the nodes nvidia.com/gpu=true:NoSchedule and say so here; jobs of its "
                     "lanes tolerate it by themselves"
                 ),
-                reads=(f"{pool.path}.taints",),
             )
 
 
@@ -112,7 +108,6 @@ def system_room(view: View) -> Iterator[Problem]:
                 message=f"its CPU pools cannot hold what always runs there: {short}",
                 remedy="raise max_size of a CPU pool, or use larger nodes",
                 severity="error",
-                reads=tuple(pool.path for pool in pools),
             )
             continue
         launchers = [lane for lane in view.lanes_of(cluster) if lane.pods.launcher is not None]
@@ -125,10 +120,6 @@ def system_room(view: View) -> Iterator[Problem]:
                 path=f"clusters.{cluster.name}",
                 message=f"its CPU pools cannot hold every runner of {names} at once: {short}",
                 remedy="raise max_size of a CPU pool, or lower max_runners",
-                reads=(
-                    *(pool.path for pool in pools),
-                    *(f"{lane.path}.max_runners" for lane in launchers),
-                ),
             )
 
 

@@ -48,7 +48,6 @@ def operator_kubernetes(view: View) -> Iterator[Problem]:
                 f"to 1.{release.newest_kubernetes}; the cluster has {version}"
             ),
             remedy="use a supported Kubernetes version, or advertiser: device_plugin alone",
-            reads=(f"clusters.{cluster.name}.{cluster.kind}.version",),
         )
 
 
@@ -110,14 +109,12 @@ def _too_old(lane: GitHubLanePlan, version: Version) -> Iterator[Problem]:
             path=f"{lane.path}.labels",
             message=f"are ignored by ARC {version}: scale sets have labels from {_ARC_LABELS} on",
             remedy="remove charts.arc_version, or the labels",
-            reads=(f"{lane.path}.labels", "charts.arc_version"),
         )
     if version < _ARC_NOVOLUME and lane.container_mode == "kubernetes-novolume":
         yield Problem(
             path=f"{lane.path}.container_mode",
             message=f"is not known to ARC {version}: it comes with {_ARC_NOVOLUME}",
             remedy="remove charts.arc_version, or use container_mode: kubernetes",
-            reads=(f"{lane.path}.container_mode", "charts.arc_version"),
         )
 
 
@@ -159,7 +156,6 @@ def runner_ages(view: View) -> Iterator[Problem]:
                 remedy=(
                     "use an image of the newest release of actions/runner, and renew it every month"
                 ),
-                reads=(f"{lane.path}.image",),
             )
 
 

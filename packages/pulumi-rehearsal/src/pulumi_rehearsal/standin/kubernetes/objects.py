@@ -8,7 +8,7 @@ A rule of the API server that pulumi-kubernetes answers by a replacement is in `
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from pulumi_rehearsal.standin import schema
 from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
@@ -160,6 +160,31 @@ class KubernetesObject(Kind):
 
     def _word(self) -> str:
         return self.token.rpartition(":")[2]
+
+
+CLUSTER_SCOPED: Final = frozenset(
+    """APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding
+    ComponentStatus CustomResourceDefinition DeviceClass FlowSchema IPAddress IngressClass
+    MutatingAdmissionPolicy MutatingWebhookConfiguration Namespace Node PersistentVolume
+    PriorityClass PriorityLevelConfiguration ResourceSlice RuntimeClass ServiceCIDR StorageClass
+    ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+    VolumeAttachment VolumeAttributesClass""".split()
+)
+"""Built-in kinds that belong to no namespace: `kubectl api-resources --namespaced=false`."""
+
+
+def any_object(token: str) -> Kind | None:
+    """Return a kind for any built-in type: schema and metadata are checked, nothing else.
+
+    Returns `None` for another token, such as a list, a patch, or a type outside the SDK.
+    """
+    name = token.rpartition(":")[2]
+    if name.endswith(("List", "Patch")) or "metadata" not in schema.fields(
+        schema.args_class(token) or object
+    ):
+        return None
+    members = {"token": token, "namespaced": name not in CLUSTER_SCOPED}
+    return cast("Kind", type(name, (KubernetesObject,), members)())
 
 
 def _place(inputs: Properties) -> tuple[str | None, Any]:
