@@ -29,7 +29,7 @@ def test_a_node_group_name_leaves_room_for_its_suffix() -> None:
     assert (finding.severity, finding.path) == ("error", f"clusters.{name}.eks.pools.{'p' * 25}")
     assert finding.message == (
         f"the node group's name would have 64 characters ({name}-{'p' * 25} and a suffix of 8), "
-        "EKS allows 63"
+        "but EKS allows 63: it would refuse the node group"
     )
     assert finding.remedy == "shorten the name of the pool or of the cluster"
     cluster["eks"]["pools"]["p" * 24] = cluster["eks"]["pools"].pop("p" * 25)
@@ -52,9 +52,10 @@ def test_pools_of_two_clusters_are_two_resources(kind: str, what: str) -> None:
     (finding,) = found("resource-name", data)
     assert (finding.severity, finding.path) == ("error", f"clusters.a-b.{kind}.pools.c")
     assert finding.message == (
-        f"its {what} would be called a-b-c, as that of clusters.a.{kind}.pools.b-c"
+        f"its {what} would be called a-b-c, like that of clusters.a.{kind}.pools.b-c: Pulumi "
+        "refuses two resources of one name"
     )
-    assert finding.remedy == "rename it or one of the clusters"
+    assert finding.remedy == "rename it, or one of the clusters"
     data["clusters"]["b"] = data["clusters"].pop("a-b")
     assert found("resource-name", data) == []
 
@@ -151,7 +152,7 @@ def jobs_in(**access: Any) -> dict[str, Any]:
 def test_a_namespace_is_a_dns_label(key: str, name: str) -> None:
     (finding,) = found("namespace-name", jobs_in(**{key: [name]}))
     assert (finding.severity, finding.path) == ("error", f"{LANES}.gpu.kubernetes_access.{key}")
-    assert finding.message == f"names {name}, which cannot be a namespace"
+    assert finding.message == f"has {name}, which Kubernetes refuses as a namespace"
     assert found("namespace-name", jobs_in(**{key: ["n" * 63]})) == []
 
 
@@ -159,7 +160,7 @@ def test_a_namespace_that_this_program_makes_already_is_no_namespace_for_jobs() 
     data = jobs_in(namespaces=["nvidia-device-plugin"])
     (finding,) = found("namespace-name", data)
     assert finding.path == f"{LANES}.gpu.kubernetes_access.namespaces"
-    assert "which this program makes for nvidia-device-plugin" in finding.message
+    assert "which this program creates for nvidia-device-plugin" in finding.message
     assert found("namespace-name", jobs_in(namespaces=["gpu-operator"])) == [], "not installed"
     changes = {
         "clusters.honey.github.lanes.mig.kubernetes_access": {"namespaces": ["host-devices"]}
@@ -172,5 +173,5 @@ def test_gitlab_takes_no_tag_of_more_than_255_characters() -> None:
     lane = f"{CI}.gitlab.lanes.gl"
     (finding,) = found("gitlab-tag", every_key({f"{lane}.tags": ["gpu", "t" * 256]}))
     assert (finding.severity, finding.path) == ("error", f"{lane}.tags")
-    assert "one of 256 characters" in finding.message
+    assert "has a tag of 256 characters" in finding.message
     assert found("gitlab-tag", every_key({f"{lane}.tags": ["gpu", "t" * 255]})) == []
