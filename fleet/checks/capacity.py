@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from fleet.catalog.capacity import CAPACITY_BLOCK_REGIONS, SCARCE_SPOT_FAMILIES
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.oci import SHAPES
 from fleet.checks.check import check
@@ -15,6 +15,10 @@ from fleet.clusters.nodes import Pool
 from fleet.clusters.oke_pools import OkePool
 from fleet.findings import Finding
 from fleet.quotas import quotas
+
+_WITH_CAPACITY_BLOCKS: Final = [
+    name for name, kind in INSTANCE_TYPES.items() if kind.capacity_block_regions
+]
 
 
 @check("mixed-sizes", "warning")
@@ -55,9 +59,7 @@ def spot_fallback(view: View) -> Iterator[Finding]:
 def scarce_spot(view: View) -> Iterator[Finding]:
     """Spot pools of instance families that seldom have spot capacity."""
     for pool in _eks_pools(view):
-        scarce = [
-            kind for kind in pool.kinds if INSTANCE_TYPES[kind].family in SCARCE_SPOT_FAMILIES
-        ]
+        scarce = [kind for kind in pool.kinds if INSTANCE_TYPES[kind].scarce_on_spot]
         if pool.capacity_type == "SPOT" and scarce:
             yield scarce_spot.finding(
                 f"{pool.path}.capacity_type",
@@ -93,13 +95,13 @@ def capacity_blocks(view: View) -> Iterator[Finding]:
         region = cluster.platform.region
         for pool in cluster.platform.pools:
             for kind in pool.kinds if pool.capacity_type == "CAPACITY_BLOCK" else ():
-                regions = CAPACITY_BLOCK_REGIONS.get(kind, frozenset())
+                regions = INSTANCE_TYPES[kind].capacity_block_regions
                 if region in regions:
                     continue
                 if regions:
                     where, remedy = f" in {region}", f"use one of {', '.join(sorted(regions))}"
                 else:
-                    where, remedy = "", f"use one of {', '.join(CAPACITY_BLOCK_REGIONS)}"
+                    where, remedy = "", f"use one of {', '.join(_WITH_CAPACITY_BLOCKS)}"
                 yield capacity_blocks.finding(
                     f"{pool.path}.capacity_type",
                     message=(

@@ -112,7 +112,7 @@ def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Finding]:
                     ),
                     remedy=(
                         f"add runtime_class: {wanted} to a pool of an existing cluster that has "
-                        "it. Remove it here for other nodes: nvidia is their default runtime"
+                        "it; on other nodes remove it, because nvidia is their default runtime"
                     ),
                 )
     elif lane.job.gpus and len({pool.runtime_class for pool in lane.pools}) > 1:
