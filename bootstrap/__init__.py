@@ -1,1 +1,1 @@
-"""The program that an administrator runs once, before anything else can be previewed."""
+"""The Pulumi program that an administrator runs once, before CI can preview the fleet."""

@@ -1,17 +1,21 @@
-"""What an administrator writes under `gpu-runners-bootstrap:bootstrap`; each part is optional."""
+"""The models of `gpu-runners-bootstrap:bootstrap` in the bootstrap's stack file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from fleet.config.base import Model, Name, Rule
+from fleet.config.load import parse_as
 from fleet.config.stack import TagKey, TagValue
+from fleet.findings import StackFileError
 
-_LONGEST_NAME = 24
-_MOST_CLUSTERS = 20
+KEY = "gpu-runners-bootstrap:bootstrap"
+
+_MAX_NAME = 24
+_MAX_CLUSTERS = 20
 
 Arn = Annotated[str, Field(pattern=r"^arn:aws:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:\S+$")]
 Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", examples=["us-west-2"])]
@@ -19,10 +23,10 @@ CompartmentId = Annotated[str, Field(pattern=r"^ocid1\.compartment\.oc\d+\.[a-z0
 EnvironmentName = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$", max_length=20)
 ]
-"""Also a stack's name and part of a role's, which has at most 64 characters."""
+"""Also the name of a stack, and part of a role name, which has at most 64 characters."""
 
 Branch = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$")]
-"""No wildcard: `*` in a trust policy would let every branch deploy."""
+"""A branch without wildcard: `*` in a trust policy would let every branch deploy."""
 
 
 class GitHub(Model):
@@ -44,27 +48,24 @@ class GitHub(Model):
         description="name of the repository, without its owner",
     )
     owner_id: int | None = Field(
-        default=None, ge=1, description="number of the owner: gh api repos/OWNER/REPO -q .owner.id"
+        default=None, ge=1, description="numeric id of the owner: gh api repos/O/R -q .owner.id"
     )
     repository_id: int | None = Field(
-        default=None, ge=1, description="number of the repository: gh api repos/OWNER/REPO -q .id"
+        default=None, ge=1, description="numeric id of the repository: gh api repos/O/R -q .id"
     )
-
     branch: Branch = Field(
         default="main",
         examples=["main"],
-        description="branch whose scheduled jobs may preview too: the check for drift",
+        description="branch whose scheduled drift check may preview too",
     )
 
     def rules(self) -> Iterator[Rule]:
-        """The subject with numbers needs both."""
-        for one, other in (("owner_id", "repository_id"), ("repository_id", "owner_id")):
-            if getattr(self, one) is None and getattr(self, other) is not None:
+        for field, other in (("owner_id", "repository_id"), ("repository_id", "owner_id")):
+            if getattr(self, field) is None and getattr(self, other) is not None:
                 yield Rule(
-                    one,
-                    f"is missing beside {other}",
-                    "add it: GitHub's subject with numbers holds both",
-                    (other,),
+                    field,
+                    f"is missing, but {other} is set",
+                    "add it: GitHub's OIDC subject contains both numbers or none",
                 )
 
 
@@ -78,7 +79,7 @@ class GitLab(Model):
         default="https://gitlab.com",
         pattern=r"^https://[A-Za-z0-9.-]+(:\d+)?$",
         examples=["https://gitlab.com"],
-        description="the GitLab instance, without a slash at the end",
+        description="URL of the GitLab instance, without a trailing slash",
     )
     project: str = Field(
         pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$",
@@ -88,12 +89,12 @@ class GitLab(Model):
 
 
 class Environment(Model):
-    """One environment: a stack file of the same name, and what its deploy role may touch."""
+    """One environment: the stack of the same name, and what its deploy role may change."""
 
     clusters: tuple[Name, ...] = Field(
         default=(),
         max_length=4,
-        description="EKS clusters of the stack; a role's policies have room for four",
+        description="EKS clusters of the stack; the policies of a role have room for four",
     )
     compartment_id: CompartmentId | None = Field(
         default=None,
@@ -122,19 +123,19 @@ class State(Model):
 
 
 class Providers(Model):
-    """OIDC providers that the account has already: it can hold one for each URL."""
+    """Existing OIDC providers of the account, which can hold one for each URL."""
 
-    github: Arn | None = Field(default=None, description="ARN of the one of GitHub")
-    gitlab: Arn | None = Field(default=None, description="ARN of the one of your GitLab")
+    github: Arn | None = Field(default=None, description="ARN of GitHub's OIDC provider")
+    gitlab: Arn | None = Field(default=None, description="ARN of your GitLab's OIDC provider")
 
 
 class Aws(Model):
-    """The AWS account: state, key, and roles."""
+    """The AWS account with state bucket, key and roles."""
 
     account_id: str = Field(
         pattern=r"^\d{12}$",
         examples=["111122223333"],
-        description="number of the account, in quotes; another account is refused",
+        description="number of the account, in quotes; the provider refuses any other account",
     )
     region: Region = Field(description="region of the bucket and the key")
     cluster_regions: tuple[Region, ...] = Field(
@@ -143,19 +144,19 @@ class Aws(Model):
     profile: str | None = Field(
         default=None, min_length=1, description="AWS profile of the administrator"
     )
-    state: State = Field(default=State(), description="the bucket of the state")
+    state: State = Field(default=State(), description="the state bucket")
     oidc_providers: Providers = Field(
-        default=Providers(), description="OIDC providers to use instead of making them"
+        default=Providers(), description="existing OIDC providers to use instead of new ones"
     )
     permissions_boundary: Arn | None = Field(
         default=None,
         examples=["arn:aws:iam::111122223333:policy/boundary"],
-        description="ARN of the policy that bounds every role made here",
+        description="ARN of the permissions boundary for every role created here",
     )
 
 
 class Oci(Model):
-    """The OCI tenancy: users that jobs become, and what they may do."""
+    """The OCI tenancy whose service users CI jobs impersonate."""
 
     region: str = Field(
         pattern=r"^[a-z]{2}-[a-z]+-\d$",
@@ -178,23 +179,23 @@ class Oci(Model):
     client_id: str | None = Field(
         default=None,
         min_length=1,
-        description="id of a confidential application that is there; default: one is made",
+        description="id of an existing confidential application; default: create one",
     )
     audience: str = Field(
         default="https://cloud.oracle.com",
         min_length=1,
-        description="audience that a job asks for in its token",
+        description="audience of the token that a GitHub job requests",
     )
 
 
 class Bootstrap(Model):
     """Everything under `gpu-runners-bootstrap:bootstrap`."""
 
-    name: Name = Field(default="gpu-runners", description="what the names of all roles begin with")
+    name: Name = Field(default="gpu-runners", description="prefix of the names of all roles")
     protect: bool = Field(default=True, description="refuse to delete the bucket and its key")
-    tags: dict[TagKey, TagValue] = Field(default={}, description="cloud tags on everything")
-    github: GitHub | None = Field(default=None, description="who runs workflows")
-    gitlab: GitLab | None = Field(default=None, description="who runs pipelines")
+    tags: dict[TagKey, TagValue] = Field(default={}, description="cloud tags on every resource")
+    github: GitHub | None = Field(default=None, description="repository that runs workflows")
+    gitlab: GitLab | None = Field(default=None, description="project that runs pipelines")
     environments: dict[EnvironmentName, Environment] = Field(
         min_length=1,
         description="environments by name: a GitHub environment, a stack and a deploy role each",
@@ -203,108 +204,104 @@ class Bootstrap(Model):
     oci: Oci | None = Field(default=None, description="federation with OCI")
 
     def rules(self) -> Iterator[Rule]:
-        """There is somebody to trust, something to make, and each environment has a part in it."""
         if self.github is None and self.gitlab is None:
-            yield Rule(
-                "",
-                "has no github or gitlab",
-                "add who may preview and deploy",
-                ("github", "gitlab"),
-            )
+            yield Rule("", "has no github or gitlab", "add the one that previews and deploys")
         if self.aws is None and self.oci is None:
-            yield Rule("", "has no aws or oci", "add the cloud to prepare", ("aws", "oci"))
-        if len(self.name) > _LONGEST_NAME:
+            yield Rule("", "has no aws or oci", "add the cloud to prepare")
+        if len(self.name) > _MAX_NAME:
             yield Rule(
                 "name",
-                f"is a name of {len(self.name)} characters",
-                f"shorten it to {_LONGEST_NAME}: with -deploy- and an environment it names a role",
+                f"has {len(self.name)} characters, which leaves no room in names of roles",
+                f"shorten it to {_MAX_NAME} characters: a role is <name>-deploy-<environment>",
             )
-        yield from self._provider_rules()
-        yield from self._cluster_rules()
-        for name, environment in self.environments.items():
-            yield from self._environment_rules(f"environments.{name}", environment)
-
-    def _provider_rules(self) -> Iterator[Rule]:
         for issuer in ("github", "gitlab"):
             given = self.aws is not None and getattr(self.aws.oidc_providers, issuer) is not None
             if given and getattr(self, issuer) is None:
                 yield Rule(
                     f"aws.oidc_providers.{issuer}",
-                    f"is given, but there is no {issuer}",
+                    f"is set, but there is no {issuer}",
                     f"remove it, or add {issuer}",
-                    (issuer,),
                 )
+        yield from self._cluster_rules()
+        for name, environment in self.environments.items():
+            yield from self._environment_rules(f"environments.{name}", environment)
 
     def _cluster_rules(self) -> Iterator[Rule]:
-        places = [
+        clusters = [
             (f"environments.{name}.clusters", cluster)
             for name, environment in self.environments.items()
             for cluster in environment.clusters
         ]
-        if len(places) > _MOST_CLUSTERS:
+        if len(clusters) > _MAX_CLUSTERS:
             yield Rule(
                 "environments",
-                f"have {len(places)} clusters together",
-                f"keep {_MOST_CLUSTERS}, for which the preview role has room, and bootstrap the "
-                "rest under another name",
+                f"have {len(clusters)} clusters together; the policies of the preview role have "
+                f"room for {_MAX_CLUSTERS}",
+                f"keep {_MAX_CLUSTERS}, and bootstrap the rest in a second stack with another name",
             )
-        yield from self._own_role_rules(places)
-        for place, cluster in places:
-            for other_place, other in places:
-                if place != other_place and f"{other}-".startswith(f"{cluster}-"):
+        yield from self._role_name_rules(clusters)
+        for path, cluster in clusters:
+            for other_path, other in clusters:
+                if path != other_path and f"{other}-".startswith(f"{cluster}-"):
                     yield Rule(
-                        place,
-                        f"holds {cluster}, and {other_place} {other}: rights go by the beginning "
-                        "of a name, so one role could touch the other's resources",
-                        "rename one of the two",
-                        (other_place,),
+                        path,
+                        f"contains {cluster}, and {other_path} contains {other}: policies match "
+                        "resources by name prefix, so one deploy role could change the resources "
+                        "of the other environment",
+                        "rename one of the two clusters",
                     )
 
-    def _own_role_rules(self, places: Sequence[tuple[str, str]]) -> Iterator[Rule]:
-        """A cluster's roles are known by the beginning of their name, as these here are."""
+    def _role_name_rules(self, clusters: Sequence[tuple[str, str]]) -> Iterator[Rule]:
+        """Refuse a cluster whose name is a prefix of a role of this program.
+
+        The deploy role may change every role whose name begins with the name of its cluster.
+        """
         kinds = ("preview", *(f"deploy-{environment}" for environment in self.environments))
-        own = [f"{self.name}-{kind}-" for kind in kinds]
-        for place, cluster in places:
-            role = next((one for one in own if one.startswith(f"{cluster}-")), None)
+        roles = [f"{self.name}-{kind}-" for kind in kinds]
+        for path, cluster in clusters:
+            role = next((role for role in roles if role.startswith(f"{cluster}-")), None)
             if role is not None:
                 yield Rule(
-                    place,
-                    f"holds {cluster}, with which the role {role.removesuffix('-')} made here "
-                    "begins too: who deploys the cluster could let others become that role",
-                    "rename the cluster, or give the bootstrap another name",
-                    ("name",),
+                    path,
+                    f"contains {cluster}, which is a prefix of the role {role.removesuffix('-')}: "
+                    "the role that deploys the cluster could change who may assume that role",
+                    "rename the cluster, or change name",
                 )
 
     def _environment_rules(self, path: str, environment: Environment) -> Iterator[Rule]:
-        clouds: tuple[tuple[Literal["clusters", "compartment_id"], str], ...] = (
-            ("clusters", "aws"),
-            ("compartment_id", "oci"),
-        )
-        for field, cloud in clouds:
+        for field, cloud in (("clusters", "aws"), ("compartment_id", "oci")):
             if getattr(environment, field) and getattr(self, cloud) is None:
                 yield Rule(
                     f"{path}.{field}",
-                    f"is given, but there is no {cloud}",
+                    f"is set, but there is no {cloud}",
                     f"remove it, or add {cloud}",
-                    (cloud,),
                 )
         if not environment.clusters and environment.compartment_id is None:
             yield Rule(
                 path,
                 "has neither clusters nor compartment_id",
-                "name the EKS clusters of its stack, or the compartment of its OKE clusters",
+                "add the EKS clusters of its stack, or the compartment of its OKE clusters",
             )
         if environment.branch is None and self.gitlab is not None:
             yield Rule(
                 f"{path}.branch",
-                "is missing, so no GitLab job could deploy it",
-                "add branch: and the protected branch that deploys it",
-                ("gitlab",),
+                "is missing, so no GitLab job can deploy this environment",
+                "add branch: with the protected branch that deploys it",
             )
         if environment.branch is not None and self.gitlab is None:
             yield Rule(
                 f"{path}.branch",
-                "is given, but only GitLab deploys by branch",
+                "is set, but only GitLab deploys by branch",
                 "remove it; limit the branches of the environment in GitHub's settings",
-                ("gitlab",),
             )
+
+
+def parse(data: object, *, source: str) -> Bootstrap:
+    """Return the model of the value of `KEY`.
+
+    `source` is the file name for messages. Raises StackFileError with every error.
+    """
+    parsed = parse_as(Bootstrap, data, f"write {KEY}: with environments: under it")
+    if parsed.stack is None or parsed.findings:
+        raise StackFileError(source, parsed.findings)
+    return parsed.stack

@@ -1,4 +1,4 @@
-"""Pulumi's configuration as a plan: this program's only importer of `pulumi.Config`."""
+"""Read this program's configuration: its only importer of `pulumi.Config`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import json
 
 import pulumi
 
-from bootstrap.parse import KEY, load
-from bootstrap.plan import BootstrapPlan
+from bootstrap.config import KEY, parse
+from bootstrap.plan import BootstrapPlan, build
 from fleet.findings import StackFileError
 
 
 def from_config() -> BootstrapPlan:
-    """Load the current stack.
+    """Return the plan of the current stack.
 
-    Raises pulumi.RunError, which the engine prints without a traceback, with every problem of the
-    stack file at once; nothing has been registered then.
+    Raises pulumi.RunError with every error of the stack file. The engine prints it without a
+    traceback, and no resource is registered before.
     """
     project, _, key = KEY.partition(":")
     text = pulumi.Config(project).get(key)
@@ -23,16 +23,16 @@ def from_config() -> BootstrapPlan:
     if text is None:
         raise pulumi.RunError(
             f"{source}: has no {KEY}.\n"
-            "    Copy the one of bootstrap/Pulumi.ci.yaml and change it (docs/bootstrap.md)."
+            "    Copy it from bootstrap/Pulumi.ci.yaml and change it (docs/bootstrap.md)."
         )
     try:
-        return load(_data(text), source=source)
+        return build(parse(_data(text), source=source))
     except StackFileError as error:
         raise pulumi.RunError(str(error)) from None
 
 
 def _data(text: str) -> object:
-    """The value of the key: the engine hands a map over as JSON, anything else as its text."""
+    """Decode the key's value: the engine passes a map as JSON, a scalar as plain text."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""OCI's part: which token becomes which user of an identity domain, and what the user may do.
+"""The OCI part of the plan: which token impersonates which service user, and its policies.
 
 Token exchange: https://docs.oracle.com/iaas/Content/Identity/api-getstarted/json_web_token_exchange.htm
-Rights of OKE: https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengpolicyconfig.htm
+Permissions for OKE: https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengpolicyconfig.htm
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bootstrap.config import Bootstrap, Oci
-from bootstrap.subjects import Claim, Issuer
+from bootstrap.oidc import Claim, Issuer
 
-PREVIEW_RIGHTS = (
+_PREVIEW_PERMISSIONS = (
     "inspect compartments",
     "read cluster-family",
-    # A kubeconfig asks for no more than this; what it opens is up to the cluster's own RBAC.
+    # Enough for a kubeconfig. The RBAC of the cluster decides what the user may do in it.
     "use clusters",
     "read virtual-network-family",
     "read instance-family",
     "read policies",
 )
-DEPLOY_RIGHTS = (
+_DEPLOY_PERMISSIONS = (
     "inspect compartments",
     "manage cluster-family",
     "manage virtual-network-family",
     "manage instance-family",
-    # The autoscaler add-on has a policy of its own, in the same compartment.
+    # The fleet creates a policy for the autoscaler add-on in the same compartment.
     "manage policies",
 )
 
@@ -36,23 +36,23 @@ _ENVIRONMENT = {
     "OCI_TOKEN_EXCHANGE_REQUESTED_TOKEN_TYPE": "urn:oci:token-type:oci-upst",
     "OCI_TOKEN_EXCHANGE_SUBJECT_TOKEN_TYPE": "jwt",
 }
-"""Names of the provider's settings: `OCI_` and the option in capitals."""
+"""Environment variables of the OCI provider: `OCI_` and the option in capitals."""
 
 _PREVIEW = "preview"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OciRule:
-    """A token for which the expression holds becomes the user."""
+    """A token that matches the expression impersonates the user."""
 
     expression: str
     user: str
-    """Its key in `OciPlan.users`."""
+    """Key of the user in `OciPlan.users`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OciTrust:
-    """What the identity domain takes from one issuer."""
+    """The trust of the identity domain in one issuer."""
 
     kind: str
     """`github` or `gitlab`."""
@@ -60,13 +60,13 @@ class OciTrust:
     issuer: str
     keys_url: str
     client: Claim
-    """A token without it is refused, whatever the rules say."""
+    """The claim that every token must have, in addition to a rule that matches."""
     rules: tuple[OciRule, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OciPolicy:
-    """Statements that hold in one compartment."""
+    """The policy in the compartment of one environment."""
 
     environment: str
     name: str
@@ -76,22 +76,22 @@ class OciPolicy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OciPlan:
-    """What is made in the OCI tenancy."""
+    """What is created in the OCI tenancy."""
 
     region: str
     profile: str | None
     domain_url: str
     client_id: str | None
-    """None: the confidential application is made."""
+    """Id of an existing confidential application; `None` to create one."""
     client_name: str
     users: Mapping[str, str]
-    """Name of each service user by what it is for; it is alone in a group of that name."""
+    """Name of each service user by purpose. A group of the same name has it as its only member."""
     trusts: tuple[OciTrust, ...]
     policies: tuple[OciPolicy, ...]
     tags: dict[str, str]
 
     def variables(self, client_id: str) -> dict[str, str]:
-        """What a job sets so that the provider exchanges its token, by name."""
+        """Return the environment variables with which a job's OCI provider exchanges its token."""
         return {
             **_ENVIRONMENT,
             "OCI_TOKEN_EXCHANGE_DOMAIN_URL": self.domain_url,
@@ -99,36 +99,40 @@ class OciPlan:
         }
 
 
-def oci_plan(spec: Bootstrap, oci: Oci, issuers: tuple[Issuer, ...]) -> OciPlan:
-    """Derive OCI's part; only environments with a compartment have one in it."""
+def oci_plan(bootstrap: Bootstrap, oci: Oci, issuers: tuple[Issuer, ...]) -> OciPlan:
+    """Derive the OCI part, which covers the environments with a compartment."""
     compartments = {
-        name: one.compartment_id for name, one in spec.environments.items() if one.compartment_id
+        name: one.compartment_id
+        for name, one in bootstrap.environments.items()
+        if one.compartment_id
     }
     users = {
-        _PREVIEW: f"{spec.name}-preview",
-        **{_deploy(name): f"{spec.name}-{_deploy(name)}" for name in compartments},
+        _PREVIEW: f"{bootstrap.name}-preview",
+        **{_deploy(name): f"{bootstrap.name}-{_deploy(name)}" for name in compartments},
     }
     return OciPlan(
         region=oci.region,
         profile=oci.profile,
         domain_url=oci.domain_url,
         client_id=oci.client_id,
-        client_name=f"{spec.name}-token-exchange",
+        client_name=f"{bootstrap.name}-token-exchange",
         users=users,
-        trusts=tuple(_trust(spec.name, oci, one, tuple(compartments)) for one in issuers),
+        trusts=tuple(_trust(bootstrap.name, oci, one, tuple(compartments)) for one in issuers),
         policies=tuple(
             OciPolicy(
                 environment=name,
-                name=f"{spec.name}-{name}",
+                name=f"{bootstrap.name}-{name}",
                 compartment_id=compartment,
                 statements=(
-                    *_statements(oci.domain, users[_PREVIEW], PREVIEW_RIGHTS, compartment),
-                    *_statements(oci.domain, users[_deploy(name)], DEPLOY_RIGHTS, compartment),
+                    *_statements(oci.domain, users[_PREVIEW], _PREVIEW_PERMISSIONS, compartment),
+                    *_statements(
+                        oci.domain, users[_deploy(name)], _DEPLOY_PERMISSIONS, compartment
+                    ),
                 ),
             )
             for name, compartment in compartments.items()
         ),
-        tags=dict(spec.tags),
+        tags=dict(bootstrap.tags),
     )
 
 
@@ -162,9 +166,9 @@ def _rules(claim: Claim, user: str) -> tuple[OciRule, ...]:
 
 
 def _statements(
-    domain: str, group: str, rights: tuple[str, ...], compartment: str
+    domain: str, group: str, permissions: tuple[str, ...], compartment: str
 ) -> tuple[str, ...]:
     return tuple(
-        f"Allow group '{domain}'/'{group}' to {right} in compartment id {compartment}"
-        for right in rights
+        f"Allow group '{domain}'/'{group}' to {permission} in compartment id {compartment}"
+        for permission in permissions
     )

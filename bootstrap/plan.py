@@ -1,25 +1,25 @@
-"""What the bootstrap makes, derived from what the administrator wrote: plain data only."""
+"""What the bootstrap creates, derived from the stack file: plain data without Pulumi."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bootstrap import policies
+from bootstrap import iam_policies
 from bootstrap.config import Aws, Bootstrap
+from bootstrap.iam_policies import Document, Scope
 from bootstrap.oci_plan import OciPlan, oci_plan
-from bootstrap.policies import Document, Scope
-from bootstrap.subjects import AWS_AUDIENCE, Claim, Issuer, issuers
+from bootstrap.oidc import AWS_AUDIENCE, Claim, Issuer, issuers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatePlan:
-    """Bucket and key of the state."""
+    """The bucket and the KMS key of the state."""
 
     bucket: str | None
-    """None: Pulumi names it, with seven random digits at the end."""
+    """`None`: Pulumi generates a name with seven random digits at the end."""
     alias: str
-    """Of the key, as KMS spells it."""
+    """Alias of the key, with the prefix `alias/`."""
     keep_versions_days: int
     region: str
     protect: bool
@@ -27,70 +27,70 @@ class StatePlan:
 
     @property
     def secrets_provider(self) -> str:
-        """What `pulumi stack init --secrets-provider` takes."""
+        """Return the value for `pulumi stack init --secrets-provider`."""
         return f"awskms://{self.alias}?region={self.region}"
 
     def backend_url(self, bucket: str) -> str:
-        """What `pulumi login` takes."""
+        """Return the URL for `pulumi login`."""
         return f"s3://{bucket}?region={self.region}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProviderPlan:
-    """One OIDC provider of the account."""
+    """One OIDC provider of the AWS account."""
 
     kind: str
     url: str
     audience: str
     arn: str | None
-    """None: it is made."""
+    """ARN of an existing provider; `None` to create one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RolePlan:
-    """One role that jobs become."""
+    """One IAM role that CI jobs assume."""
 
     name: str
-    """What stands after the bootstrap's own name."""
+    """`preview` or `deploy-<environment>`; the name of the bootstrap precedes it."""
     description: str
     claims: Mapping[str, tuple[str, Claim]]
     """By kind of issuer, its host and the claim that a job must have."""
     scope: Scope
     stack: str | None
-    """The stack that it deploys; None of the role that previews all of them."""
+    """The stack that the role deploys; `None` for the role that previews every stack."""
     permissions_boundary: str | None
 
     def trust(self, providers: Mapping[str, str]) -> Document:
-        """Who may become the role; `providers` are ARNs by kind of issuer."""
-        return policies.document(
-            policies.trusted(providers[kind], host, claim)
+        """Return the trust policy; `providers` are ARNs by kind of issuer."""
+        return iam_policies.document(
+            iam_policies.trusted(providers[kind], host, claim)
             for kind, (host, claim) in self.claims.items()
         )
 
     def state_policy(self, bucket_arn: str, key_arn: str) -> Document:
-        """What it may do with the state."""
+        """Return the policy for the state bucket and the key."""
         if self.stack is None:
-            return policies.state_reading(bucket_arn, key_arn)
-        return policies.state_writing(bucket_arn, key_arn, self.stack)
+            return iam_policies.state_reading(bucket_arn, key_arn)
+        return iam_policies.state_writing(bucket_arn, key_arn, self.stack)
 
     def cloud_policies(self) -> dict[str, Document]:
-        """What it may do with the clusters' resources, by purpose."""
-        found = {"list": policies.listing(self.scope)}
+        """Return the policies for the resources of the clusters, by purpose."""
+        policies = {"list": iam_policies.listing(self.scope)}
         if not self.scope.clusters:
-            return found
+            return policies
         if self.stack is None:
-            return {**found, "read": policies.cluster_reading(self.scope)}
+            return {**policies, "read": iam_policies.cluster_reading(self.scope)}
         return {
-            **found,
-            "network": policies.network_writing(self.scope),
-            "clusters": policies.cluster_writing(self.scope),
-            "roles": policies.role_writing(self.scope),
+            **policies,
+            "network": iam_policies.network_writing(self.scope),
+            "clusters": iam_policies.cluster_writing(self.scope),
+            "roles": iam_policies.role_writing(self.scope),
         }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AwsPlan:
-    """What is made in the AWS account."""
+    """What is created in the AWS account."""
 
     account_id: str
     region: str
@@ -105,37 +105,40 @@ class AwsPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BootstrapPlan:
-    """Everything that the bootstrap makes."""
+    """Everything that the bootstrap creates."""
 
     name: str
     aws: AwsPlan | None
     oci: OciPlan | None
 
 
-def build(spec: Bootstrap) -> BootstrapPlan:
-    """Derive the plan."""
-    found = issuers(spec)
+def build(bootstrap: Bootstrap) -> BootstrapPlan:
+    """Derive the plan from the stack file."""
+    found = issuers(bootstrap)
     return BootstrapPlan(
-        name=spec.name,
-        aws=_aws(spec, spec.aws, found) if spec.aws is not None else None,
-        oci=oci_plan(spec, spec.oci, found) if spec.oci is not None else None,
+        name=bootstrap.name,
+        aws=_aws(bootstrap, bootstrap.aws, found) if bootstrap.aws is not None else None,
+        oci=oci_plan(bootstrap, bootstrap.oci, found) if bootstrap.oci is not None else None,
     )
 
 
-def _aws(spec: Bootstrap, aws: Aws, found: tuple[Issuer, ...]) -> AwsPlan:
-    tags = {**spec.tags, "gpu-runners/part": "bootstrap"}
-    regions = aws.cluster_regions or (aws.region,)
+def _aws(bootstrap: Bootstrap, aws: Aws, found: tuple[Issuer, ...]) -> AwsPlan:
+    tags = {**bootstrap.tags, "gpu-runners/part": "bootstrap"}
+    environments = bootstrap.environments
 
     def role(
-        name: str, description: str, claims: Mapping[str, Claim], *stacks: str, writes: bool
+        name: str, description: str, claims: Mapping[str, Claim], *stacks: str, deploys: bool
     ) -> RolePlan:
-        clusters = tuple(one for stack in stacks for one in spec.environments[stack].clusters)
         return RolePlan(
             name=name,
             description=description,
             claims={one.kind: (one.host, claims[one.kind]) for one in found if one.kind in claims},
-            scope=Scope(account_id=aws.account_id, regions=regions, clusters=clusters),
-            stack=stacks[0] if writes else None,
+            scope=Scope(
+                account_id=aws.account_id,
+                regions=aws.cluster_regions or (aws.region,),
+                clusters=tuple(one for stack in stacks for one in environments[stack].clusters),
+            ),
+            stack=stacks[0] if deploys else None,
             permissions_boundary=aws.permissions_boundary,
         )
 
@@ -145,10 +148,10 @@ def _aws(spec: Bootstrap, aws: Aws, found: tuple[Issuer, ...]) -> AwsPlan:
         profile=aws.profile,
         state=StatePlan(
             bucket=aws.state.bucket,
-            alias=f"alias/{spec.name}",
+            alias=f"alias/{bootstrap.name}",
             keep_versions_days=aws.state.keep_versions_days,
             region=aws.region,
-            protect=spec.protect,
+            protect=bootstrap.protect,
             tags=tags,
         ),
         providers=tuple(
@@ -164,8 +167,8 @@ def _aws(spec: Bootstrap, aws: Aws, found: tuple[Issuer, ...]) -> AwsPlan:
             "preview",
             "Previews changes of every stack; reads only",
             {one.kind: one.preview for one in found},
-            *spec.environments,
-            writes=False,
+            *environments,
+            deploys=False,
         ),
         deploy={
             name: role(
@@ -173,9 +176,9 @@ def _aws(spec: Bootstrap, aws: Aws, found: tuple[Issuer, ...]) -> AwsPlan:
                 f"Deploys the stack {name}",
                 {one.kind: one.deploy[name] for one in found if name in one.deploy},
                 name,
-                writes=True,
+                deploys=True,
             )
-            for name in spec.environments
+            for name in environments
         },
         tags=tags,
     )

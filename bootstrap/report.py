@@ -1,34 +1,25 @@
-"""What the bootstrap will let whom do, in Markdown: for the administrator who runs it."""
+"""Which CI job may assume which role or user, as a Markdown table for the administrator."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from bootstrap.oci_plan import OciPlan
-from bootstrap.plan import AwsPlan, BootstrapPlan, RolePlan
+from bootstrap.plan import BootstrapPlan
 
 
-def roles(plan: BootstrapPlan) -> str:
-    """Roles and users, with the claims by which a job is known."""
-    lines = ["## Who may become what", "", "| Cloud | Role or user | Claim of the job's token |"]
+def claims_table(plan: BootstrapPlan) -> str:
+    """Return one row for each accepted token claim of each role and user."""
+    lines = ["## Roles and users of CI jobs", "", "| Cloud | Role or user | Claim of the token |"]
     lines.append("|---|---|---|")
     if plan.aws is not None:
-        lines += _aws(plan.aws)
+        lines += [
+            f"| AWS | `{role.name}` | `{claim.name}: {value}` |"
+            for role in (plan.aws.preview, *plan.aws.deploy.values())
+            for _, claim in role.claims.values()
+            for value in claim.values
+        ]
     if plan.oci is not None:
-        lines += _oci(plan.oci)
+        lines += [
+            f"| OCI | `{rule.user}` | `{rule.expression}` |"
+            for trust in plan.oci.trusts
+            for rule in trust.rules
+        ]
     return "\n".join(lines)
-
-
-def _aws(plan: AwsPlan) -> Iterator[str]:
-    for role in (plan.preview, *plan.deploy.values()):
-        yield from (f"| AWS | `{role.name}` | `{claim}` |" for claim in _claims(role))
-
-
-def _claims(role: RolePlan) -> Iterator[str]:
-    for _, claim in role.claims.values():
-        yield from (f"{claim.name}: {value}" for value in claim.values)
-
-
-def _oci(plan: OciPlan) -> Iterator[str]:
-    for trust in plan.trusts:
-        yield from (f"| OCI | `{rule.user}` | `{rule.expression}` |" for rule in trust.rules)

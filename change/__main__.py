@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pulumi_rehearsal import interrupts
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 from rich.console import Console
 
 INTERRUPTED = 130
@@ -40,7 +40,7 @@ def _diff(options: argparse.Namespace, console: Console) -> int:
     config = options.config or ROOT / f"Pulumi.{options.stack}.yaml"
     try:
         made = make(config, options.base, exact=options.exact, say=say)
-    except (Refused, OSError) as refused:
+    except (RehearsalError, OSError) as refused:
         console.print(
             f"refused: {refused}", style="bold red", markup=False, highlight=False, soft_wrap=True
         )

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from pulumi_rehearsal import children
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 LOCK_FILE: Final = "requirements.txt"
 """What the program needs; tools for development make no other environment."""
@@ -32,11 +32,11 @@ Say = Callable[[str], None]
 def interpreter(base: Path, head: Path, say: Say, cache: Path | None = None) -> Path:
     """A Python with what the lock file of the project in `base` names.
 
-    It is this one where `head` has the same lock file. Raises `Refused` where it cannot be made.
+    It is this one where `head` has the same lock file. Raises `RehearsalError` where it cannot be made.
     """
     lock = base / LOCK_FILE
     if not lock.is_file():
-        raise Refused(f"the base has no {LOCK_FILE}")
+        raise RehearsalError(f"the base has no {LOCK_FILE}")
     wanted = lock.read_bytes()
     own = head / LOCK_FILE
     if own.is_file() and own.read_bytes() == wanted:
@@ -64,7 +64,7 @@ def _make(venv: Path, lock: Path) -> None:
         installed = [uv, "pip", "sync", "--quiet", "--python", python, "--require-hashes"]
         try:
             _run([*installed, str(lock)], "uv pip sync")
-        except Refused:
+        except RehearsalError:
             # A site whose mirror only pip knows.
             pass
         else:
@@ -86,10 +86,10 @@ def _run(command: list[str], what: str) -> None:
     try:
         code = children.run(command, on_error=said.append, timeout_s=INSTALL_S)
     except subprocess.TimeoutExpired:
-        raise Refused(f"{what} did not end within {INSTALL_S:.0f} s") from None
+        raise RehearsalError(f"{what} did not end within {INSTALL_S:.0f} s") from None
     if code != 0:
         reason = next((line for line in reversed(said) if line.strip()), "no message")
-        raise Refused(f"{what} ended with {code}: {reason.strip()}")
+        raise RehearsalError(f"{what} ended with {code}: {reason.strip()}")
 
 
 def cache_folder() -> Path:

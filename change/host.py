@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pulumi_rehearsal import children
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 SCRIPT: Final = Path(__file__).with_name("program_host.py")
 
@@ -46,7 +46,7 @@ class Host:
         self._on_line(line)
 
     def address(self) -> str:
-        """Where the program is served, once it is. Raises `Refused` where it will never be."""
+        """Where the program is served, once it is. Raises `RehearsalError` where it will never be."""
         end = time.monotonic() + START_S
         while time.monotonic() < end:
             ended = self.process is not None and self.process.poll() is not None
@@ -54,12 +54,14 @@ class Host:
                 line = self._ports.get(timeout=POLL_S)
             except queue.Empty:
                 if ended:
-                    raise Refused(f"the program cannot be served: {self._last_error}") from None
+                    raise RehearsalError(
+                        f"the program cannot be served: {self._last_error}"
+                    ) from None
                 continue
             if not line.isdigit():
-                raise Refused(f"the program cannot be served: {line!r} is no port")
+                raise RehearsalError(f"the program cannot be served: {line!r} is no port")
             return f"127.0.0.1:{line}"
-        raise Refused(f"the program cannot be served: no answer within {START_S:.0f} s")
+        raise RehearsalError(f"the program cannot be served: no answer within {START_S:.0f} s")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pulumi_rehearsal import cli, stackfile, workspace
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.stackfile import StackFile
 
 from change import document, environments, files, removed, reports, revision, settings, subjects
@@ -42,7 +42,7 @@ def make(
     """Compares the stack file `config` and the program as they stand with those of a base.
 
     Raises `WrongBase` where git does not know the base or the stack file is not the project's,
-    `Refused` where there is no engine. A file that the head has removed and one that is no stack
+    `RehearsalError` where there is no engine. A file that the head has removed and one that is no stack
     file make a diff too, which says so.
     """
     where = files.cleared(folder or project / ".rehearsal" / "diff" / stackfile.stack_name(config))
@@ -55,7 +55,7 @@ def make(
         return removed.diff(config, repository, base, where, say)
     try:
         file = stackfile.read(config)
-    except Refused as refused:
+    except RehearsalError as refused:
         say(f"diff of {config.name}: refused, it is no stack file")
         reason = _told(str(refused), project)
         return _unreadable(stackfile.stack_name(config), repository, base, reason, where)
@@ -96,7 +96,7 @@ class _Work:
             self._note(self.base.note)
         try:
             self.report = checks.report_data(self.file)
-        except Refused as refused:
+        except RehearsalError as refused:
             self.refused = (_told(str(refused), self.project),)
         else:
             self._preview()
@@ -137,7 +137,7 @@ class _Work:
         try:
             self.base_file = stackfile.read(path)
             python = environments.interpreter(root, self.project, lambda s: self.say(f"  {s}"))
-        except Refused as refused:
+        except RehearsalError as refused:
             raise BaseRefused(str(refused)) from None
         side = Side(project=root, python=python, file=self.base_file)
         self.base_report = reports.base_report(side)
@@ -151,7 +151,7 @@ class _Work:
             found = self._with_room(most)
             if len(files.as_json(found).encode()) <= document.MOST_BYTES:
                 return found
-        raise Refused("the diff is too large to be kept: compare with a nearer base")
+        raise RehearsalError("the diff is too large to be kept: compare with a nearer base")
 
     def _with_room(self, most: int) -> Document:
         old = self.base_file.stack if self.base_file is not None else None

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from pulumi import automation
-from pulumi_rehearsal import engine, secrets, words, workspace
+from pulumi_rehearsal import engine, messages, secrets, workspace
 from pulumi_rehearsal.cli import Cli
+from pulumi_rehearsal.driver import assume_external, serving
 from pulumi_rehearsal.engine import Complaint, Outcome
-from pulumi_rehearsal.errors import Refused
-from pulumi_rehearsal.life import assume_external, serving
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.stackfile import StackFile
 from pulumi_rehearsal.standin.faults import Faults
 from pulumi_rehearsal.standin.packages import PACKAGES
@@ -66,7 +66,7 @@ class Told:
 def preview(head: Side, base: Side | None, cli: Cli, told: Told) -> Preview:
     """The head's program previewed against the state of the base, or against nothing.
 
-    Raises `BaseRefused` where the base does not come up, `Refused` where the head's program cannot
+    Raises `BaseRefused` where the base does not come up, `RehearsalError` where the head's program cannot
     even be started.
     """
     sides = [side for side in (base, head) if side is not None]
@@ -101,14 +101,14 @@ def preview(head: Side, base: Side | None, cli: Cli, told: Told) -> Preview:
         found = _previewed(scratch, placeholders, told)
         defects = [defect for server in servers for defect in server.defects]
     if defects:
-        raise Refused(f"a stand-in has a defect: {defects[0].strip().splitlines()[-1]}")
+        raise RehearsalError(f"a stand-in has a defect: {defects[0].strip().splitlines()[-1]}")
     return found
 
 
 def _base_address(served: host.Host) -> str:
     try:
         return served.address()
-    except Refused as refused:
+    except RehearsalError as refused:
         raise BaseRefused(str(refused)) from None
 
 
@@ -116,7 +116,7 @@ def _raise_base(scratch: Workspace, told: Told) -> None:
     up = engine.run(scratch.stack, "up")
     _log(told, "up of the base", up)
     if not up.ok:
-        lines = words.reasons(up.complaints)[0].split("\n")
+        lines = messages.reasons(up.complaints)[0].split("\n")
         raise BaseRefused("; ".join(line.strip() for line in lines if line.strip()))
     told.say(f"  base is up: {len(up.changes)} resources ({up.seconds:.1f} s)")
 
@@ -125,7 +125,7 @@ def _previewed(scratch: Workspace, placeholders: dict[str, str], told: Told) -> 
     events: list[automation.events.EngineEvent] = []
     outcome = engine.run(scratch.stack, "preview", as_diff=True, on_event=events.append)
     _log(told, "preview of the head", outcome)
-    refused = () if outcome.ok else tuple(words.reasons(outcome.complaints))
+    refused = () if outcome.ok else tuple(messages.reasons(outcome.complaints))
     protected: frozenset[str] = frozenset()
     if any(_is_protection(complaint) for complaint in outcome.complaints):
         refused = tuple(_with_protection(outcome))
@@ -135,7 +135,7 @@ def _previewed(scratch: Workspace, placeholders: dict[str, str], told: Told) -> 
         events.clear()
         outcome = engine.run(scratch.stack, "preview", as_diff=True, on_event=events.append)
         _log(told, "preview of the head, protection lifted", outcome)
-    told.say(f"  preview of the head: {words.verdict(outcome)} ({outcome.seconds:.1f} s)")
+    told.say(f"  preview of the head: {messages.verdict(outcome)} ({outcome.seconds:.1f} s)")
     return Preview(
         steps=steps(events, protected),
         text=tuple(outcome.text),
@@ -158,11 +158,11 @@ def _with_protection(outcome: Outcome) -> Iterator[str]:
         "it then"
     )
     if others:
-        yield from (one for one in words.reasons(others) if one not in words.ECHOES)
+        yield from (one for one in messages.reasons(others) if one not in messages.ECHOES)
 
 
 def _log(told: Told, title: str, outcome: Outcome) -> None:
-    told.log(f"== {title}: {words.verdict(outcome)} ({outcome.seconds:.1f} s)")
+    told.log(f"== {title}: {messages.verdict(outcome)} ({outcome.seconds:.1f} s)")
     for line in outcome.text:
         told.log(line)
     for complaint in outcome.complaints:

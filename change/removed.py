@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pulumi_rehearsal import stackfile
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 from change import environments, reports
 from change.document import Base, Document
@@ -42,7 +42,7 @@ def diff(
             file = stackfile.read(root / inside)
             python = environments.interpreter(root, project, lambda line: say(f"  {line}"))
             report = reports.base_report(Side(project=root, python=python, file=file))
-        except Refused as refused:
+        except RehearsalError as refused:
             notes.append(str(refused).replace(f"{root}/", ""))
     document = Document(
         stack=stackfile.stack_name(config),

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from pulumi_rehearsal import children, workspace
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 from change.document import Rename
 from change.preview import Side
@@ -34,7 +34,7 @@ def base_report(base: Side) -> dict[str, Any] | None:
         return found
     try:
         return checks.report_data(base.file)
-    except Refused:
+    except RehearsalError:
         return None
 
 

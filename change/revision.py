@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from pulumi_rehearsal import interrupts
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 DEFAULTS: Final = ("origin/main", "main")
 """Tried in this order where no base is named."""
@@ -35,7 +35,7 @@ LOCK: Final = "lock"
 """A file in each, locked while its run lives: the kernel lets go of it however the run ends."""
 
 
-class WrongBase(Refused):
+class WrongBase(RehearsalError):
     """The base that was asked for cannot be found: an option to correct, not a fault of a stack."""
 
 
@@ -93,7 +93,7 @@ class Repository:
 
     @contextmanager
     def checked_out(self, commit: str) -> Generator[Path]:
-        """The project's folder as it was at `commit`; removed at the end. Raises `Refused`."""
+        """The project's folder as it was at `commit`; removed at the end. Raises `RehearsalError`."""
         scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
         tree = scratch / "tree"
         lock = (scratch / LOCK).open("w")
@@ -105,7 +105,7 @@ class Repository:
                 str(tree), commit,
             )  # fmt: skip
             if done.returncode != 0:
-                raise Refused(f"git worktree add: {_last_line(done)}")
+                raise RehearsalError(f"git worktree add: {_last_line(done)}")
             yield tree / self.project.relative_to(self.top)
         finally:
             with interrupts.ignored(), lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pulumi_rehearsal import words
+from pulumi_rehearsal import messages
 from rich.console import Console
 from rich.markdown import Markdown
 
@@ -39,7 +39,7 @@ def show(made: Made, console: Console) -> None:
         for text in made.text:
             _line(console, (text,), "")
     _line(console, (*wording.compared(document), ": ", *wording.counts(document)), "")
-    _line(console, (f"see {words.short(made.folder)}/",), "")
+    _line(console, (f"see {messages.short(made.folder)}/",), "")
     if made.text:
         # The first ones have left the screen by now.
         _urgent(document, console)

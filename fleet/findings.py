@@ -32,16 +32,6 @@ class Finding:
     message: str
     remedy: str
     severity: Severity = "error"
-    reads: tuple[str, ...] | None = None
-    """Paths of the values that it judges; None stands for its own path alone.
-
-    Where one of them is wrong in itself, this finding would only say so in other words.
-    """
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Paths of the values that it judges."""
-        return (self.path,) if self.reads is None else self.reads
 
     def __str__(self) -> str:
         return f"{self.path or '(the whole stack)'}: {self.message}\n    {self.remedy}"

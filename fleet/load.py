@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, cast
 
 from fleet.checks.judge import IDENTIFIERS, judge, unknown_silences
-from fleet.checks.references import unknown_pools
 from fleet.checks.view import View
 from fleet.config.load import parse
-from fleet.config.stack import KINDS, Stack
+from fleet.config.references import missing_secrets, secret_uses, silenced_rules, unknown_pools
+from fleet.config.stack import Stack
 from fleet.findings import Finding, Silenced, StackFileError, errors
 from fleet.plan import Plan, build
-from fleet.runners.secrets import missing_secrets
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,6 +21,8 @@ class Fleet:
 
     stack: Stack
     plan: Plan
+    secret_names: frozenset[str]
+    """Names of the Pulumi secrets that the stack file uses."""
     findings: tuple[Finding, ...]
     """Warnings and notes; a fleet has no error."""
     silenced: tuple[Silenced, ...]
@@ -49,22 +49,28 @@ def load(
     Raises StackFileError with every error at once.
     """
     parsed = parse(data)
-    if parsed.stack is None:
-        raise StackFileError(source, parsed.findings)
+    references = (
+        *unknown_pools(data),
+        *missing_secrets(data, has_secret),
+        *unknown_silences(silenced_rules(data)),
+    )
+    # A value that has not the form of a name is reported once.
+    malformed = {finding.path.partition("[")[0] for finding in parsed.findings}
+    wrong = (*parsed.findings, *(one for one in references if one.path not in malformed))
+    if parsed.stack is None or wrong:
+        raise StackFileError(source, wrong)
     stack = parsed.stack
     view = View(stack=stack, plan=build(stack), today=today or _today())
-    said, silenced = _heard(stack, judge(view))
-    found = (
-        *unknown_pools(stack, _declared_pools(data)),
-        *missing_secrets(stack, has_secret),
-        *unknown_silences(view),
-        *said,
-    )
-    findings = (*parsed.findings, *(one for one in found if not parsed.echoes(one)))
+    findings, silenced = _heard(stack, judge(view))
     if errors(findings):
         raise StackFileError(source, errors(findings))
     return Fleet(
-        stack=stack, plan=view.plan, findings=findings, silenced=silenced, today=view.today
+        stack=stack,
+        plan=view.plan,
+        secret_names=frozenset(name for _, name in secret_uses(data)),
+        findings=findings,
+        silenced=silenced,
+        today=view.today,
     )
 
 
@@ -104,23 +110,3 @@ def _silences(key: str, finding: Finding) -> bool:
     rule, _, place = key.partition("@")
     inside = finding.path == place or finding.path.startswith((f"{place}.", f"{place}["))
     return rule == finding.rule and (not place or inside)
-
-
-def _declared_pools(data: object) -> dict[str, set[str]]:
-    """Names of pools as the file has them, whatever is wrong with their bodies.
-
-    A cluster that names no pools is absent: that is told where they should be.
-    """
-    return {
-        str(cluster): pools
-        for cluster, body in _map(_map(data).get("clusters")).items()
-        if (pools := {str(name) for kind in KINDS for name in _pools(body, kind)})
-    }
-
-
-def _pools(cluster: object, kind: str) -> Mapping[str, Any]:
-    return _map(_map(_map(cluster).get(kind)).get("pools"))
-
-
-def _map(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pulumi_rehearsal import interrupts
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.standin.faults import STEPS, Fault
 from rich.console import Console
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     try:
         # Late: an import of the SDKs takes half a second, and --help needs none of them.
-        from pulumi_rehearsal.life import rehearse  # noqa: PLC0415
+        from pulumi_rehearsal.driver import rehearse  # noqa: PLC0415
 
         from rehearsal.project import PROJECTS  # noqa: PLC0415
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             faults=[*map(_failure, options.fail), *map(_stall, options.stall)],
             console=console,
         )
-    except Refused as refused:
+    except RehearsalError as refused:
         console.print(
             f"refused: {refused}", style="bold red", markup=False, highlight=False, soft_wrap=True
         )

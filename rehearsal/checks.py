@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.stackfile import STACK_KEY, StackFile
 
-from bootstrap import parse as bootstrap_load
-from bootstrap.report import roles
+from bootstrap.config import KEY, parse
+from bootstrap.plan import build
+from bootstrap.report import claims_table
 from fleet.findings import StackFileError
 from fleet.load import load
 from fleet.report import data, markdown
@@ -17,32 +18,34 @@ from fleet.runners.secrets import ExternalSecret
 
 
 def report(file: StackFile) -> str:
-    """The fleet's report in Markdown. Raises `Refused` with everything that is wrong."""
+    """The fleet's report in Markdown. Raises `RehearsalError` with everything that is wrong."""
     return markdown(report_data(file))
 
 
 def report_data(file: StackFile) -> dict[str, Any]:
-    """The fleet's report as data. Raises `Refused` with everything that is wrong."""
+    """The fleet's report as data. Raises `RehearsalError` with everything that is wrong."""
     if file.stack is None:
-        raise Refused(f"{file.path}: config has no key {STACK_KEY}; write it with clusters: in it")
+        raise RehearsalError(
+            f"{file.path}: config has no key {STACK_KEY}; write it with clusters: in it"
+        )
     try:
         # A rehearsal makes a placeholder for every secret that the stack names.
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError as error:
-        raise Refused(str(error)) from None
+        raise RehearsalError(str(error)) from None
     return data(fleet, stack=file.name)
 
 
 def bootstrap(file: StackFile) -> str:
-    """The variables that the bootstrap exports. Raises `Refused` with everything that is wrong."""
-    data = file.value(bootstrap_load.KEY)
+    """Return the table of roles and claims. Raises `RehearsalError` with every error."""
+    data = file.value(KEY)
     if data is None:
-        raise Refused(f"{file.path}: config has no key {bootstrap_load.KEY}; write it")
+        raise RehearsalError(f"{file.path}: config has no key {KEY}; write it")
     try:
-        plan = bootstrap_load.load(data, source=str(file.path))
+        plan = build(parse(data, source=str(file.path)))
     except StackFileError as error:
-        raise Refused(str(error)) from None
-    return roles(plan)
+        raise RehearsalError(str(error)) from None
+    return claims_table(plan)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,7 +21,7 @@ class Project:
     folder: Path
     default_stack: str
     check: Callable[[StackFile], str]
-    """What it says of a stack file; raises `Refused` for a bad one."""
+    """What it says of a stack file; raises `RehearsalError` for a bad one."""
     prefix: str = ""
     """What its folders in `.rehearsal/` begin with, beside the stack's name."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from pulumi_rehearsal import stackfile
-from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.driver import rehearse
 
 from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
 from fleet.load import Fleet, load

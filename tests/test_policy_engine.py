@@ -10,8 +10,8 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 import yaml
-from pulumi_rehearsal.errors import Refused
-from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.driver import rehearse
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.policies import pack_of
 
 from policy import rules
@@ -104,13 +104,13 @@ def test_of_a_change_the_pack_judges_the_end_only(tmp_path: Path, pack_of_one_gp
 
 
 def test_a_folder_without_a_pack_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="holds no PulumiPolicy"):
+    with pytest.raises(RehearsalError, match="holds no PulumiPolicy"):
         pack_of(tmp_path, "staging")
 
 
 def test_a_pack_without_its_environment_is_refused(tmp_path: Path) -> None:
     (tmp_path / "PulumiPolicy.yaml").touch()
-    with pytest.raises(Refused, match="run make policy"):
+    with pytest.raises(RehearsalError, match="run make policy"):
         pack_of(tmp_path, "staging").host(tmp_path)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.result import Result
 from pulumi_rehearsal.standin.aws import set_desired_size
 from pulumi_rehearsal.standin.faults import EACH_ONCE, Fault

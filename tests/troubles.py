@@ -99,16 +99,16 @@ class Fault:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return everything that is said of the stack."""
-        parsed = parse(self.data)
-        assert parsed.stack is not None
-        plan = build(parsed.stack)
+        stack, findings = parse(self.data)
+        if stack is None:
+            return findings
+        plan = build(stack)
         if self.plant is not None:
             (cluster,) = plan.clusters
             spoilt = self.plant(cluster)
             assert spoilt != cluster, "nothing was planted"
             plan = Plan(clusters=(spoilt,))
-        said = judge(View(stack=parsed.stack, plan=plan, today=self.today))
-        return (*parsed.findings, *(one for one in said if not parsed.echoes(one)))
+        return tuple(judge(View(stack=stack, plan=plan, today=self.today)))
 
 
 def on_eks(pool: dict[str, Any] | None = None, /, **lane: Any) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import date
 
-from fleet.plan import ClusterPlan
-from tests.fleet.checks.planted import CPU, cards, existing_of, with_values
+from tests.fleet.checks.planted import CPU, cards, existing_of
 from tests.troubles import Fault, on_eks, on_gitlab, on_oke, on_site
 from tests.troubles_of_seeds import (
     DOCKER,
@@ -14,12 +12,10 @@ from tests.troubles_of_seeds import (
     NO_CLASS,
     NO_GPU_ASKED,
     NO_PLUGIN,
-    NO_TAG,
     NVIDIA_LABEL,
     OLD_DRIVER,
     OLD_KUBERNETES,
     ON_A_SHARE,
-    OTHER_OPERATOR,
     PRIVILEGED,
     SMALL_BOOT_VOLUME,
     TWO_PLUGINS,
@@ -31,39 +27,14 @@ RESERVED = {"capacity_reservation_id": "cr-0123456789abcdef0", "zones": ["us-wes
 LAUNCHED = {"container_mode": "kubernetes-novolume"}
 
 
-def older_set(cluster: ClusterPlan) -> ClusterPlan:
-    """The scale set is of another version than its controller."""
-    assert cluster.github is not None
-    (lane,) = cluster.github.lanes
-    old = dataclasses.replace(lane, release=dataclasses.replace(lane.release, version="0.13.1"))
-    return dataclasses.replace(cluster, github=dataclasses.replace(cluster.github, lanes=(old,)))
-
-
-def controller_anywhere(cluster: ClusterPlan) -> ClusterPlan:
-    """ARC's controller tolerates GPU nodes and selects none."""
-    assert cluster.github is not None
-    tolerations = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
-    old = cluster.github.controller
-    release = with_values(old.release, {"affinity": None, "tolerations": tolerations})
-    controller = dataclasses.replace(old, release=release)
-    github = dataclasses.replace(cluster.github, controller=controller)
-    return dataclasses.replace(cluster, github=github)
-
-
 FAULTS: dict[str, Fault] = {
     f"GPUs for containers of the daemon ({ARC}#2553)": DOCKER,
-    f"sets of another version than the controller are deleted ({ARC}#4422)": Fault(
-        data={**on_eks(), "charts": {"arc_version": "0.14.2"}},
-        plant=older_set,
-        also=frozenset({"chart-pin"}),
-    ),
     "labels that an older ARC ignores": Fault(
         data={**on_eks(labels=["cuda"]), "charts": {"arc_version": "0.13.1"}}
     ),
     f"a set stays `Outdated`: the runner in its image is too old ({ARC}#4595)": Fault(
         data=on_eks(image="ghcr.io/actions/actions-runner:2.337.0"), today=date(2026, 11, 5)
     ),
-    "a chart that nobody pinned moves": OTHER_OPERATOR,
     "hours without runners: nothing stands behind spot "
     "(cattle-ops/terraform-aws-gitlab-runner#474)": Fault(
         data=on_gitlab({"capacity_type": "SPOT"})
@@ -94,15 +65,10 @@ FAULTS: dict[str, Fault] = {
         data=on_eks({"instance_types": ["g6.8xlarge"]}, memory="120Gi")
     ),
     "600Gi of ephemeral storage (pytorch/ci-infra#1073)": Fault(data=on_eks(disk="600Gi")),
-    "a group without the tags of its node's GPUs, labels and taints "
-    "(kubernetes/autoscaler#5278)": NO_TAG,
     "a node without device plugin is never ready and never removed "
     "(aws/karpenter-provider-aws#1914)": NO_PLUGIN,
     "a declared T4 that feature discovery calls Tesla-T4 (METR/hawk#1486)": NVIDIA_LABEL,
     "GPU nodes collect CPU pods (2i2c-org/infrastructure#4209)": UNTAINTED,
-    "a controller lands on a GPU node and holds it": Fault(
-        data=on_eks(), plant=controller_anywhere
-    ),
     "GPU nodes run without jobs": Fault(data=on_eks({"min_size": 1})),
     "no driver container for Amazon Linux (NVIDIA/gpu-operator#686)": EKS_DRIVER,
     "OKE puts its plugin on each cluster (NVIDIA/aicr#2355)": TWO_PLUGINS,
@@ -122,9 +88,6 @@ FAULTS: dict[str, Fault] = {
     ),
     "pods start and see no GPU without the RuntimeClass (NVIDIA/k8s-device-plugin#479)": NO_CLASS,
     "a runner's driver is too old for present CUDA": OLD_DRIVER,
-    "a toolkit's patch breaks CUDA in containers (NVIDIA/nvidia-container-toolkit#1967)": (
-        OTHER_OPERATOR
-    ),
     "too many tags for one runner": Fault(
         data=on_gitlab(tags=[f"tag-{number}" for number in range(48)], default_tags=True)
     ),

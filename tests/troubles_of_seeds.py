@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
-from fleet.clusters.eks_pools import EksPool
-from fleet.kubernetes.labels import Taint
 from fleet.plan import ClusterPlan
-from tests.fleet.checks.planted import CPU, TAINT, cards, existing_of, with_pool, with_values
+from tests.fleet.checks.planted import CPU, cards, existing_of, with_pool
 from tests.troubles import (
     Fault,
     Plant,
@@ -22,11 +19,9 @@ from tests.troubles import (
     without,
 )
 
-OPERATOR = {"operator": {}}
+OPERATOR: dict[str, Any] = {"operator": {}}
 DRI = {"devices": {"dri": 2}}
 ASKS = {"gpus": 0, "cpu": 2, "memory": "4Gi"}
-UNADVERTISED = frozenset({"one-advertiser"})
-DEDICATED = Taint(key="dedicated", value="ml", effect="NoSchedule")
 CUDA = "ghcr.io/example/runner:1-cuda{}"
 """A runner that names its CUDA version."""
 
@@ -37,67 +32,9 @@ def no_plugin(cluster: ClusterPlan) -> ClusterPlan:
     return dataclasses.replace(cluster, gpu_stack=stack)
 
 
-def operator_with(path: str, value: object) -> Plant:
-    """The GPU Operator's values say something else."""
-
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        operator = with_values(cluster.gpu_stack.operator, {path: value})
-        stack = dataclasses.replace(cluster.gpu_stack, operator=operator)
-        return dataclasses.replace(cluster, gpu_stack=stack)
-
-    return plant
-
-
-def operator_of(version: str) -> Plant:
-    """The GPU Operator's chart has another version than the catalog's."""
-
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        assert cluster.gpu_stack.operator is not None
-        operator = dataclasses.replace(cluster.gpu_stack.operator, version=version)
-        stack = dataclasses.replace(cluster.gpu_stack, operator=operator)
-        return dataclasses.replace(cluster, gpu_stack=stack)
-
-    return plant
-
-
 def pool_with(**changes: Any) -> Plant:
     """The GPU pool's nodes are not what the stack file means."""
     return lambda cluster: with_pool(cluster, "gpu", **changes)
-
-
-def without_tag(name: str) -> Plant:
-    """The Auto Scaling group lacks a tag from which the autoscaler imagines a node."""
-
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        pool = next(one for one in cluster.pools if one.name == "gpu")
-        assert isinstance(pool, EksPool)
-        tags = {key: tag for key, tag in pool.autoscaling_tags.items() if not key.endswith(name)}
-        return with_pool(cluster, "gpu", autoscaling_tags=tags)
-
-    return plant
-
-
-def plugin_keeps_off(change: Callable[[dict[str, Any]], None]) -> Plant:
-    """The values of NVIDIA's device plugin are changed in place."""
-
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        plugin = with_values(cluster.gpu_stack.device_plugin, {})
-        change(plugin.values)
-        stack = dataclasses.replace(cluster.gpu_stack, device_plugin=plugin)
-        return dataclasses.replace(cluster, gpu_stack=stack)
-
-    return plant
-
-
-def host_plugin_without_tolerations(cluster: ClusterPlan) -> ClusterPlan:
-    """The plugin of the host's devices tolerates nothing."""
-    assert cluster.host_devices is not None
-    (daemonset,) = cluster.host_devices.daemonsets
-    pod = {**daemonset.pod, "spec": {**daemonset.pod["spec"], "tolerations": []}}
-    devices = dataclasses.replace(
-        cluster.host_devices, daemonsets=(dataclasses.replace(daemonset, pod=pod),)
-    )
-    return dataclasses.replace(cluster, host_devices=devices)
 
 
 def two_lanes() -> dict[str, Any]:
@@ -149,7 +86,6 @@ def two_classes() -> dict[str, Any]:
 NVIDIA_LABEL = Fault(data=on_eks({"labels": {"nvidia.com/gpu.product": "T4"}}))
 UNTAINTED = Fault(data=on_site(cards(taints=[])))
 NO_PLUGIN = Fault(data=on_eks(), plant=no_plugin)
-NO_TAG = Fault(data=on_eks(), plant=without_tag("resources/nvidia.com/gpu"))
 TWO_PLUGINS = Fault(
     data=with_stack(on_oke(), advertiser="device_plugin"),
     plant=pool_with(labels={"gpu-runners/pool": "gpu", "gpu-runners/role": "gpu"}),
@@ -163,25 +99,17 @@ OLD_DRIVER = Fault(data=on_site(cards(driver="535.54.03"), image=CUDA.format("13
 EKS_DRIVER = Fault(data=with_stack(on_eks(), operator={"driver": True}))
 SMALL_BOOT_VOLUME = Fault(data=on_oke({"boot_volume_gb": 50}))
 TOO_MANY_JOBS = Fault(data=on_eks(max_runners=30))
-OTHER_OPERATOR = Fault(data=with_stack(on_eks(), **OPERATOR), plant=operator_of("v25.3.2"))
 OLD_KUBERNETES = Fault(data=old_kubernetes())
 
 FAULTS: dict[str, Fault] = {
     # a job stays pending
     "the lane's pools have no GPUs": Fault(data=on_eks(pools=["system"])),
-    "no first node ever comes: the autoscaler sees no use in one": NO_TAG,
     "every pool of the lane is paused": Fault(data=on_eks({"paused": True})),
     "the pool's nodes have another GPU than the lane's": Fault(data=on_eks(gpu="L40S")),
     "a job asks for more CPU than a node has left": Fault(data=on_eks(cpu=4)),
     "a job asks for more memory than a node has left": Fault(data=on_eks(memory="16Gi")),
     "more jobs than the pools hold at their maximum": TOO_MANY_JOBS,
     "several lanes ask for more GPUs together than there are": Fault(data=two_lanes()),
-    "jobs select labels that the nodes lack": Fault(
-        data=on_site(cards()), plant=pool_with(labels={"example.com/pool": "renamed"})
-    ),
-    "jobs do not tolerate a taint of the nodes": Fault(
-        data=on_site(cards()), plant=pool_with(taints=(DEDICATED,))
-    ),
     "labels of an existing pool match the nodes of another": Fault(data=labelled("a", "a")),
     "a label of the pool is one that feature discovery overwrites": NVIDIA_LABEL,
     "a label of an existing pool is not what feature discovery writes": Fault(
@@ -203,18 +131,6 @@ FAULTS: dict[str, Fault] = {
         data=with_stack(on_eks(), advertiser="operator")
     ),
     "two plugins advertise them, and one was removed": TWO_PLUGINS,
-    "nodes lack the label by which the plugin finds them": Fault(
-        data=with_stack(on_eks(), advertiser="device_plugin"),
-        plant=plugin_keeps_off(
-            lambda values: values.update(nodeSelector={"nvidia.com/gpu": "true"})
-        ),
-        also=UNADVERTISED,
-    ),
-    "the plugin does not tolerate a taint of the nodes": Fault(
-        data=on_eks(),
-        plant=plugin_keeps_off(lambda values: values.update(tolerations=[])),
-        also=UNADVERTISED,
-    ),
     "the operator does not run on this Kubernetes version": OLD_KUBERNETES,
     # no GPU in the job
     "nodes have no driver, and the operator installs none": Fault(
@@ -282,10 +198,6 @@ FAULTS: dict[str, Fault] = {
     "the lane asks for it on a pool that does not offer it": Fault(
         data=on_site({}, device="dri", **ASKS)
     ),
-    "the plugin that hands it over does not reach the node": Fault(
-        data=on_site({**DRI, "taints": [TAINT]}, device="dri", **ASKS),
-        plant=host_plugin_without_tolerations,
-    ),
     "the runner is root only to open the device": Fault(
         data=on_site(DRI, device="dri", run_as_root=True, **ASKS)
     ),
@@ -329,17 +241,8 @@ FAULTS: dict[str, Fault] = {
     "the operator installs a driver where the nodes have one": Fault(
         data=with_stack(on_site(cards()), operator={"driver": True})
     ),
-    "the operator's values install a driver though nobody said so": Fault(
-        data=with_stack(on_eks(), **OPERATOR), plant=operator_with("driver.enabled", True)
-    ),
     "the operator installs a toolkit where the cloud's image has one": Fault(
         data=with_stack(on_oke(), operator={"toolkit": True})
-    ),
-    "the operator's values install a toolkit though nobody said so": Fault(
-        data=with_stack(on_oke(), **OPERATOR), plant=operator_with("toolkit.enabled", True)
-    ),
-    "a newer toolkit came with an operator that nobody pinned": Fault(
-        data=with_stack(on_eks(), **OPERATOR), plant=operator_of("")
     ),
     "the node image is one that is known to be bad": Fault(
         data=on_eks({"release_version": "1.35.8-20260930"})

@@ -1,1 +1,1 @@
-"""What comes before the first preview: the state's store, and who jobs are to AWS and to OCI."""
+"""The components of the bootstrap: state store, AWS identity and OCI identity of CI jobs."""

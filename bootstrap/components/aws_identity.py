@@ -1,4 +1,4 @@
-"""Who a job of GitHub or GitLab is to AWS: OIDC providers, one role to preview, one per deploy.
+"""The AWS identity of GitHub and GitLab jobs: OIDC providers, a preview role, deploy roles.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_oidc.html
 """
@@ -17,7 +17,7 @@ from bootstrap.plan import AwsPlan, ProviderPlan, RolePlan
 
 @dataclass(frozen=True, kw_only=True)
 class AwsIdentityArgs:
-    """The plan, and what the roles read and write of the state."""
+    """The plan, and the state bucket and key that the roles read and write."""
 
     plan: AwsPlan
     bucket_arn: pulumi.Input[str]
@@ -25,12 +25,12 @@ class AwsIdentityArgs:
 
 
 class AwsIdentity(pulumi.ComponentResource):
-    """OIDC providers that the account lacks, and the roles with their policies."""
+    """The OIDC providers that do not exist yet, and the roles with their policies."""
 
     preview_role_arn: pulumi.Output[str]
-    """Role of a preview, its policies in place."""
+    """Resolves after the policies of the role are created."""
     deploy_role_arns: dict[str, pulumi.Output[str]]
-    """Role of a deploy by environment, its policies in place."""
+    """By environment. Each resolves after the policies of the role are created."""
 
     def __init__(
         self, name: str, args: AwsIdentityArgs, opts: pulumi.ResourceOptions | None = None
@@ -57,7 +57,7 @@ def _provider(
 ) -> pulumi.Output[str]:
     if plan.arn is not None:
         return pulumi.Output.from_input(plan.arn)
-    # No thumbprint: IAM trusts the certificate authorities of both issuers by itself.
+    # No thumbprint: IAM verifies both issuers with its own certificate authorities.
     return aws.iam.OpenIdConnectProvider(
         name, url=plan.url, client_id_lists=[plan.audience], tags=tags, opts=child
     ).arn
@@ -92,7 +92,7 @@ def _role(
         aws.iam.RolePolicy(f"{label}-{purpose}", role=role.name, policy=document, opts=child)
         for purpose, document in documents.items()
     ]
-    # Whoever uses the role waits for what it may do.
+    # The ARN resolves after the policies, so that a user of the role has its permissions.
     return pulumi.Output.all(role.arn, *(policy.id for policy in policies)).apply(
         lambda found: str(found[0])
     )

@@ -1,11 +1,9 @@
-"""Who a job of GitHub or GitLab is to OCI: workload identity federation of an identity domain.
+"""The OCI identity of GitHub and GitLab jobs: workload identity federation of a domain.
 
 https://docs.oracle.com/iaas/Content/Identity/api-getstarted/json_web_token_exchange.htm
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import pulumi
 from pulumi_oci import identity
@@ -16,57 +14,51 @@ _SCHEMA = "urn:ietf:params:scim:schemas:"
 _CONFIDENTIAL = "CustomWebAppTemplateId"
 
 
-@dataclass(frozen=True, kw_only=True)
-class OciIdentityArgs:
-    """The plan of the federation."""
-
-    plan: OciPlan
-
-
 class OciIdentity(pulumi.ComponentResource):
-    """Service users in groups, the application that exchanges tokens, trusts, and policies."""
+    """Service users and groups, the token exchange application, trusts, and policies."""
 
     client_id: pulumi.Output[str]
-    """The application's client id; its secret is read in the console, and never an output here."""
+    """Client id of the application. Its secret is no output: read it in the console."""
 
     def __init__(
-        self, name: str, args: OciIdentityArgs, opts: pulumi.ResourceOptions | None = None
+        self, name: str, args: OciPlan, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("gpu-runners:bootstrap:OciIdentity", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
         users = {
-            user: _user(f"{name}-{user}", called, plan, child)
-            for user, called in plan.users.items()
+            user: _user(f"{name}-{user}", user_name, args, child)
+            for user, user_name in args.users.items()
         }
         groups = [
-            _group(f"{name}-{user}", called, users[user], plan, child)
-            for user, called in plan.users.items()
+            _group(f"{name}-{user}", group, users[user], args, child)
+            for user, group in args.users.items()
         ]
         self.client_id = (
-            _application(f"{name}-client", plan, child)
-            if plan.client_id is None
-            else pulumi.Output.from_input(plan.client_id)
+            _application(f"{name}-client", args, child)
+            if args.client_id is None
+            else pulumi.Output.from_input(args.client_id)
         )
-        for trust in plan.trusts:
+        for trust in args.trusts:
             impersonated = [
                 identity.DomainsIdentityPropagationTrustImpersonationServiceUserArgs(
                     rule=rule.expression, value=users[rule.user]
                 )
                 for rule in trust.rules
             ]
-            _trust(name, trust, plan.domain_url, self.client_id, impersonated, child=child)
-        # A statement about a group that does not exist yet is refused.
-        after = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=groups))
-        for policy in plan.policies:
+            _trust(name, trust, args.domain_url, self.client_id, impersonated, child=child)
+        # OCI refuses a statement about a group that does not exist yet.
+        after_groups = pulumi.ResourceOptions.merge(
+            child, pulumi.ResourceOptions(depends_on=groups)
+        )
+        for policy in args.policies:
             identity.Policy(
                 f"{name}-{policy.environment}",
                 name=policy.name,
                 compartment_id=policy.compartment_id,
                 description="What the jobs of gpu-runners may do here",
                 statements=list(policy.statements),
-                freeform_tags=plan.tags,
-                opts=after,
+                freeform_tags=args.tags,
+                opts=after_groups,
             )
         self.register_outputs({"client_id": self.client_id})
 
@@ -78,7 +70,7 @@ def _user(name: str, user: str, plan: OciPlan, child: pulumi.ResourceOptions) ->
         schemas=[f"{_SCHEMA}core:2.0:User"],
         user_name=user,
         force_delete=True,
-        # It has no password and cannot have an API key: a token is its only way in.
+        # A service user has no password and no API key: it signs in only by token exchange.
         urnietfparamsscimschemasoracleidcsextensionuser_user=(
             identity.DomainsUserUrnietfparamsscimschemasoracleidcsextensionuserUserArgs(
                 service_user=True
@@ -100,7 +92,7 @@ def _group(
         idcs_endpoint=plan.domain_url,
         schemas=[f"{_SCHEMA}core:2.0:Group"],
         display_name=group,
-        # Without force the domain keeps a group that has a member, and an active application.
+        # Without force, the domain refuses to delete a group with members or an active application.
         force_delete=True,
         members=[identity.DomainsGroupMemberArgs(type="User", value=user_id)],
         opts=child,
@@ -108,7 +100,7 @@ def _group(
 
 
 def _application(name: str, plan: OciPlan, child: pulumi.ResourceOptions) -> pulumi.Output[str]:
-    """Its client id: the domain's name of the application."""
+    """Register the application and return its client id, which the domain calls its name."""
     return identity.DomainsApp(
         name,
         idcs_endpoint=plan.domain_url,

@@ -1,73 +1,63 @@
-"""The S3 bucket and KMS key that hold the state of every stack and the secrets in it.
+"""The S3 bucket for the state of every stack, and the KMS key that encrypts it and its secrets.
 
-Pulumi locks with files in the bucket itself, under `.pulumi/locks/`; no table is needed.
+Pulumi locks a stack with a file under `.pulumi/locks/` in the bucket, so no table is needed.
 https://www.pulumi.com/docs/iac/concepts/state-and-backends/
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 import pulumi
 import pulumi_aws as aws
 
+from bootstrap.iam_policies import tls_only
 from bootstrap.plan import StatePlan
-from bootstrap.policies import tls_only
 
 KEY_DELETION_DAYS = 30
-"""The longest that KMS takes: without the key every state is lost."""
+"""The maximum of KMS. Without the key, every state is lost."""
 
 UPLOAD_DAYS = 7
-"""After so many days the parts of an upload that broke off are removed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StateStoreArgs:
-    """The plan of the store."""
-
-    plan: StatePlan
+"""Days after which S3 removes the parts of an incomplete upload."""
 
 
 class StateStore(pulumi.ComponentResource):
-    """Key and alias; bucket with versions, encryption, an owner, a lifecycle, and TLS only."""
+    """A key with alias; a private, encrypted, versioned bucket with lifecycle rules."""
 
     bucket_name: pulumi.Output[str]
-    """Name of the bucket, once all its settings are in place."""
+    """Name of the bucket."""
     bucket_arn: pulumi.Output[str]
-    """ARN of the bucket."""
     key_arn: pulumi.Output[str]
-    """ARN of the key, which IAM wants where others take the alias."""
+    """ARN of the key: IAM policies take no alias."""
 
     def __init__(
-        self, name: str, args: StateStoreArgs, opts: pulumi.ResourceOptions | None = None
+        self, name: str, args: StatePlan, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("gpu-runners:bootstrap:StateStore", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
-        kept = pulumi.ResourceOptions.merge(
-            child, pulumi.ResourceOptions(protect=plan.protect or None)
+        protected = pulumi.ResourceOptions.merge(
+            child, pulumi.ResourceOptions(protect=args.protect or None)
         )
         key = aws.kms.Key(
             f"{name}-key",
             description="Encrypts the state of Pulumi and the secrets in it",
             enable_key_rotation=True,
             deletion_window_in_days=KEY_DELETION_DAYS,
-            tags=plan.tags,
-            opts=kept,
+            tags=args.tags,
+            opts=protected,
         )
-        aws.kms.Alias(f"{name}-key", name=plan.alias, target_key_id=key.key_id, opts=child)
+        aws.kms.Alias(f"{name}-key", name=args.alias, target_key_id=key.key_id, opts=child)
         bucket = aws.s3.Bucket(
             f"{name}-state",
-            bucket=plan.bucket,
-            tags=plan.tags,
-            opts=kept,
+            bucket=args.bucket,
+            tags=args.tags,
+            opts=protected,
         )
-        _settings(name, plan, bucket, key, child)
+        _settings(name, args, bucket, key, child)
         self.bucket_name = bucket.bucket
         self.bucket_arn = bucket.arn
         self.key_arn = key.arn
-        self.register_outputs({"bucket": self.bucket_name, "alias": plan.alias})
+        self.register_outputs({"bucket": self.bucket_name, "alias": args.alias})
 
 
 def _settings(
@@ -102,7 +92,7 @@ def _settings(
                         sse_algorithm="aws:kms", kms_master_key_id=key.arn
                     )
                 ),
-                # One data key for many objects: locks come and go with every update.
+                # One data key for many objects, since every update creates and deletes lock files.
                 bucket_key_enabled=True,
             )
         ],
@@ -129,7 +119,7 @@ def _settings(
                         noncurrent_days=plan.keep_versions_days
                     )
                 ),
-                # What is left of a lock: a marker over versions that are gone.
+                # Deleted lock files leave a delete marker after their versions expire.
                 expiration=aws.s3.BucketLifecycleConfigurationRuleExpirationArgs(
                     expired_object_delete_marker=True
                 ),
@@ -140,13 +130,13 @@ def _settings(
                 ),
             )
         ],
-        # As the provider's documentation has it: versions first, then rules about them.
+        # The provider's documentation requires versioning before rules about versions.
         opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[versions])),
     )
     aws.s3.BucketPolicy(
         f"{name}-tls",
         bucket=bucket.bucket,
         policy=bucket.arn.apply(lambda arn: json.dumps(tls_only(arn))),
-        # S3 takes one change of a bucket's access at a time.
+        # S3 refuses concurrent changes of the access settings of a bucket.
         opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[closed])),
     )

@@ -1,6 +1,8 @@
-"""The account with which the jobs of a lane deploy into their cluster, never cluster-wide."""
+"""The ServiceAccount with which jobs deploy into namespaces of their own cluster."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -13,15 +15,17 @@ def job_access(
     plan: JobAccess | None,
     child: pulumi.ResourceOptions,
     *,
-    after: list[pulumi.Resource],
+    depends_on: Sequence[pulumi.Resource],
 ) -> list[pulumi.Resource]:
-    """Register the account, and a role with its binding in each namespace; return what jobs need.
+    """Register the account, and a Role with its RoleBinding in each namespace.
 
-    Nothing where the lane's jobs have no rights.
+    Return what the lane depends on: an empty list for a lane without `kubernetes_access`.
     """
     if plan is None:
         return []
-    options = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=after))
+    options = pulumi.ResourceOptions.merge(
+        child, pulumi.ResourceOptions(depends_on=list(depends_on))
+    )
     account = kubernetes.core.v1.ServiceAccount(
         f"{name}-account",
         metadata=kubernetes.meta.v1.ObjectMetaArgs(

@@ -47,14 +47,6 @@ def spot_fallback(view: View) -> Iterator[Problem]:
                     "such capacity, jobs wait, and a reclaim ends several at once"
                 ),
                 remedy="add an on-demand pool behind them, or say why not by silence",
-                reads=(
-                    f"{lane.path}.pools",
-                    *(
-                        f"{pool.path}.{key}"
-                        for pool in lane.pools
-                        for key in ("capacity_type", "preemptible")
-                    ),
-                ),
             )
 
 
@@ -70,7 +62,6 @@ def scarce_spot(view: View) -> Iterator[Problem]:
                 path=f"{pool.path}.capacity_type",
                 message=f"is SPOT, but there is seldom spot capacity of {', '.join(scarce)}",
                 remedy="use ON_DEMAND, a capacity reservation or a CAPACITY_BLOCK",
-                reads=(f"{pool.path}.capacity_type", f"{pool.path}.instance_types"),
             )
 
 
@@ -83,7 +74,6 @@ def reservation_types(view: View) -> Iterator[Problem]:
                 path=f"{pool.path}.capacity_reservation_id",
                 message=f"is of one instance type, the pool has {', '.join(pool.kinds)}",
                 remedy="keep the reservation's type, and make another pool for the others",
-                reads=(f"{pool.path}.capacity_reservation_id", f"{pool.path}.instance_types"),
             )
 
 
@@ -115,11 +105,6 @@ def capacity_blocks(view: View) -> Iterator[Problem]:
                     ),
                     # AWS adds regions faster than types.
                     severity="warning" if regions else None,
-                    reads=(
-                        f"{pool.path}.capacity_type",
-                        f"{pool.path}.instance_types",
-                        f"clusters.{cluster.name}.eks.region",
-                    ),
                 )
 
 
@@ -135,7 +120,6 @@ def unlisted_preemptible(view: View) -> Iterator[Problem]:
                     path=f"{pool.path}.preemptible",
                     message=f"is on, but Oracle's list of preemptible shapes lacks {pool.shape}",
                     remedy="expect that nodes do not come; keep an on-demand pool behind it",
-                    reads=(f"{pool.path}.preemptible", f"{pool.path}.shape"),
                 )
 
 
@@ -169,5 +153,4 @@ def quota_needs(view: View) -> Iterator[Problem]:
                     "ask for it before the first job: without it, jobs wait for nodes that the "
                     "cloud refuses"
                 ),
-                reads=tuple(f"clusters.{place.partition('/')[0]}" for place in need.pools),
             )

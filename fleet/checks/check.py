@@ -21,7 +21,6 @@ class Problem:
     path: str
     message: str
     remedy: str
-    reads: tuple[str, ...] | None = None
     severity: Severity | None = None
     """Of this problem, where it is not the check's."""
 
@@ -51,7 +50,6 @@ class Check:
                 message=problem.message,
                 remedy=problem.remedy,
                 severity="error" if self.strict and view.stack.strict else severity,
-                reads=problem.reads,
             )
 
 

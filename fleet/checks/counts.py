@@ -28,10 +28,6 @@ def over_commitment(view: View) -> Iterator[Problem]:
                     f"({_limits(lane)})"
                 ),
                 remedy="raise max_size of a pool, or lower the lane's maximum to what there is",
-                reads=(
-                    *(f"{lane.path}.{key}" for key in ("max_runners", "concurrent", "hpa")),
-                    *(pool.path for pool in lane.pools),
-                ),
             )
 
 
@@ -57,7 +53,6 @@ def shared_pools(view: View) -> Iterator[Problem]:
                         f"{there}: jobs for {asked - there} would queue"
                     ),
                     remedy="nothing, if the lanes are seldom busy together; else raise max_size",
-                    reads=tuple(lane.path for lane in lanes),
                 )
 
 
@@ -97,7 +92,6 @@ def stranded(view: View) -> Iterator[Problem]:
                         if divided
                         else "ask for less, leave it out for the fair share, or use another size"
                     ),
-                    reads=(lane.path, pool.path),
                 )
 
 
@@ -138,7 +132,6 @@ def _idle_runners(lane: LaneView) -> Iterator[Problem]:
             f"node{'s' if nodes > 1 else ''} of pool {pool.name} running without jobs{money}"
         ),
         remedy="use 0, or container_mode: kubernetes-novolume, whose runners wait on CPU nodes",
-        reads=(f"{lane.path}.min_runners", f"{lane.path}.container_mode"),
     )
 
 

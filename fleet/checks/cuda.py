@@ -29,7 +29,6 @@ def cuda_drivers(view: View) -> Iterator[Problem]:
                 ),
                 remedy=f"use an image of CUDA {_newest(pool)} or older, or nodes of a newer driver",
                 severity=_severity(lane),
-                reads=_reads(lane, pool),
             )
 
 
@@ -50,7 +49,6 @@ def cuda_features(view: View) -> Iterator[Problem]:
                     f"{pool.driver}: code that brings PTX only does not start"
                 ),
                 remedy="build for the card's own architecture, or use an older image",
-                reads=_reads(lane, pool),
             )
 
 
@@ -101,7 +99,6 @@ def _unknown_card(
         message=f"{_has(lane)} CUDA {_text(cuda)}, but pool {pool.name} has {pool.gpu}: {why}",
         remedy=remedy,
         severity=_severity(lane),
-        reads=_reads(lane, pool),
     )
 
 
@@ -140,10 +137,6 @@ def _wrong_driver(view: View, pool: Pool, why: str, remedy: str) -> Problem:
         path=pool.path,
         message=f"has {pool.gpu} and driver {pool.driver}, which do not go together: {why}",
         remedy=f"{remedy}, by {key}",
-        reads=(
-            *(f"{pool.path}.{name}" for name in (*_DRIVER_KEYS, "instance_types", "shape")),
-            f"clusters.{pool.cluster}.gpu_stack",
-        ),
     )
 
 
@@ -161,10 +154,6 @@ def old_drivers(view: View) -> Iterator[Problem]:
                     f"{year}-{month:02}: no fixes, and CUDA up to {branch.max_cuda_major} only"
                 ),
                 remedy=f"use driver {_supported(GPU_MODELS[pool.gpu or ''])}",
-                reads=(
-                    *(f"{pool.path}.{key}" for key in _DRIVER_KEYS),
-                    f"clusters.{pool.cluster}.gpu_stack",
-                ),
             )
 
 
@@ -212,14 +201,6 @@ def _has(lane: LaneView) -> str:
 def _where(lane: LaneView) -> str:
     key = "cuda" if lane.spec.cuda is not None or lane.spec.image is None else "image"
     return f"{lane.path}.{key}"
-
-
-def _reads(lane: LaneView, pool: Pool) -> tuple[str, ...]:
-    return (
-        *(f"{lane.path}.{key}" for key in ("image", "cuda", "pools", "gpus")),
-        *(f"{pool.path}.{key}" for key in (*_DRIVER_KEYS, "instance_types", "shape")),
-        f"clusters.{pool.cluster}.gpu_stack",
-    )
 
 
 def _supported(model: GpuModel) -> int:

@@ -48,7 +48,6 @@ def contradicted_cuda(view: View) -> Iterator[Problem]:
                     "name; the checks believe cuda"
                 ),
                 remedy="remove cuda, or correct it, unless jobs bring a CUDA of their own",
-                reads=tuple(f"{lane.path}.{key}" for key in ("cuda", "image", "container_mode")),
             )
 
 
@@ -69,7 +68,6 @@ def unknown_versions(view: View) -> Iterator[Problem]:
                     f"{_NEWEST_BRANCH}): the checks of CUDA believe it"
                 ),
                 remedy="write the driver as nvidia-smi of a node shows it",
-                reads=(f"{pool.path}.driver", f"clusters.{cluster.name}.gpu_stack"),
             )
 
 

@@ -25,10 +25,6 @@ def same_cluster_twice(view: View) -> Iterator[Problem]:
                 path=f"clusters.{cluster.name}.existing.context",
                 message=f"is the cluster of clusters.{first} too; their releases would collide",
                 remedy="put the pools and lanes of both under one cluster, or correct context",
-                reads=(
-                    f"clusters.{first}.existing.context",
-                    f"clusters.{cluster.name}.existing.context",
-                ),
             )
 
 
@@ -54,5 +50,4 @@ def sharing_configs(view: View) -> Iterator[Problem]:
                         f"label the nodes {words.SHARING_LABEL}={pool.sharing} and say so here, "
                         "or share the GPUs of all pools alike"
                     ),
-                    reads=(f"{pool.path}.labels", f"{pool.path}.sharing"),
                 )

@@ -52,7 +52,6 @@ def _maxima(lane: LaneView, asked: Amounts, pool: Pool, node: Node) -> Iterator[
                 path=f"{lane.path}.{key}",
                 message=_too_much(resource, asks, beside, has[resource], _where(pool, node)),
                 remedy=f"lower {key} or use larger nodes",
-                reads=reads(lane.path, pool, key),
             )
 
 
@@ -83,7 +82,6 @@ def _lacking(lane: LaneView, asked: Amounts, pool: Pool, node: Node) -> Iterator
                 _where(pool, node),
             ),
             remedy=remedy,
-            reads=reads(lane.path, pool, *((key,) if key else ())),
         )
     if nothing_left:
         yield Problem(
@@ -93,7 +91,6 @@ def _lacking(lane: LaneView, asked: Amounts, pool: Pool, node: Node) -> Iterator
                 f"({node.kind}) is left for the job, beside DaemonSets, reserve and side containers"
             ),
             remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
-            reads=reads(lane.path, pool, "cpu", "memory", "disk"),
         )
 
 
@@ -136,11 +133,6 @@ def starved(view: View) -> Iterator[Problem]:
                     f"{', '.join(little)}, beside DaemonSets, reserve, images and side containers"
                 ),
                 remedy="use larger nodes, fewer slices, or a lower reserve on the pool",
-                reads=tuple(
-                    place
-                    for pool in lane.pools
-                    for place in reads(lane.path, pool, "cpu", "memory", "disk")
-                ),
             )
 
 
@@ -154,7 +146,6 @@ def gpu_pools(view: View) -> Iterator[Problem]:
                     path=f"{lane.path}.pools",
                     message=f"the lane's jobs ask for GPUs, pool {pool.name} has none",
                     remedy=f"remove {pool.name} from the lane's pools",
-                    reads=reads(lane.path, pool),
                 )
 
 
@@ -173,7 +164,6 @@ def wasted_gpus(view: View) -> Iterator[Problem]:
                         f"pool {pool.name}"
                     ),
                     remedy="add gpus: 1 to the lane, or use a CPU pool",
-                    reads=reads(lane.path, pool),
                 )
 
 
@@ -190,7 +180,6 @@ def slices(view: View) -> Iterator[Problem]:
                         "uses one of them"
                     ),
                     remedy="set gpus: 1, or use a pool of larger instances",
-                    reads=reads(lane.path, pool),
                     severity="warning",
                 )
             if lane.job.gpus > 1 and pool.time_slices > 1:
@@ -201,24 +190,7 @@ def slices(view: View) -> Iterator[Problem]:
                         "GPUs by time slicing: the device plugin refuses more than one"
                     ),
                     remedy="set gpus: 1, or use a pool without sharing",
-                    reads=reads(lane.path, pool),
                 )
-
-
-def reads(path: str, pool: Pool, *keys: str) -> tuple[str, ...]:
-    """Places that decide whether a job fits a pool, as far as those keys of the lane go."""
-    of_lane = ("pools", "gpus", "container_mode", "services", *keys)
-    of_disk = ("disk_gib", "boot_volume_gb", "instance_store") if "disk" in keys else ()
-    of_pool = (
-        *("instance_types", "shape", "ocpus", "memory_gb"),
-        *("cpu", "memory", "disk", "gpu", "gpus", "max_pods"),
-        *("sharing", "reserve"),
-        *of_disk,
-    )
-    return (
-        *(f"{path}.{field}" for field in of_lane),
-        *(f"{pool.path}.{field}" for field in of_pool),
-    )
 
 
 def _text(resource: str, amount: int) -> str:

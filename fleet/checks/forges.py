@@ -56,10 +56,6 @@ def instance_runners(view: View) -> Iterator[Problem]:
                 path=f"{lane.path}.runner.instance",
                 message="asks for an instance runner of gitlab.com, which only GitLab's staff make",
                 remedy="use group_id or project_id, or the url of a server of your own",
-                reads=(
-                    f"{lane.path}.runner.instance",
-                    f"clusters.{lane.cluster.name}.gitlab.url",
-                ),
             )
 
 
@@ -83,7 +79,6 @@ def kept_at_gitlab(view: View) -> Iterator[Problem]:
                     "set the same at GitLab, where they count; here they tell people and the "
                     "checks what is set there"
                 ),
-                reads=tuple(f"{lane.path}.{key}" for key in (*written, source)),
             )
 
 
@@ -107,10 +102,6 @@ def hosted_labels(view: View) -> Iterator[Problem]:
                         "a job that says only this may run on either"
                     ),
                     remedy="use a word that GitHub's runners lack, like gpu",
-                    reads=(
-                        *((plan.path,) if named else (f"{plan.path}.labels",)),
-                        f"clusters.{lane.cluster.name}.github.url",
-                    ),
                 )
 
 
@@ -136,11 +127,6 @@ def model_words(view: View) -> Iterator[Problem]:
                             f"{', '.join(sorted(models))}"
                         ),
                         remedy="use a word of the GPU that jobs get, or correct the pools",
-                        reads=(
-                            f"{lane.path}{place or '.pools'}",
-                            f"{lane.path}.pools",
-                            *(pool.path for pool in lane.pools),
-                        ),
                     )
 
 

@@ -40,7 +40,6 @@ def driver_capabilities(view: View) -> Iterator[Problem]:
                     f"{', and not '.join(_NEEDED[name] for name in missing)}"
                 ),
                 remedy=f"add {' and '.join(missing)}",
-                reads=(f"{lane.path}.{key}", f"{lane.path}.gpus"),
             )
 
 
@@ -72,7 +71,6 @@ def hidden_gpus(view: View) -> Iterator[Problem]:
                 else f"leaves a job {len(seen)} of its {lane.job.gpus} GPUs"
             ),
             remedy="remove it; a job sees its own GPUs, and no others",
-            reads=(f"{lane.path}.env", f"{lane.path}.gpus"),
         )
 
 
@@ -97,10 +95,6 @@ def unopened_devices(view: View) -> Iterator[Problem]:
                 remedy=(
                     "name the device's group in supplemental_groups: stat -c %g /dev/dri/renderD128"
                 ),
-                reads=tuple(
-                    f"{lane.path}.{key}"
-                    for key in ("device", "device_access", "supplemental_groups", "run_as_root")
-                ),
             )
 
 
@@ -123,7 +117,6 @@ def docker_gpus(view: View) -> Iterator[Problem]:
                     "use kubernetes-novolume, where a job's container gets the GPU, or a lane "
                     "without gpus on CPU nodes for Docker builds"
                 ),
-                reads=(f"{lane.path}.container_mode", f"{lane.path}.gpus"),
             )
 
 
@@ -145,10 +138,6 @@ def unused_gpu_stacks(view: View) -> Iterator[Problem]:
                     "it is installed"
                 ),
                 remedy="add a GPU pool (of an existing cluster: gpu and gpus), or remove gpu_stack",
-                reads=(
-                    f"clusters.{cluster.name}.gpu_stack",
-                    *(pool.path for pool in cluster.pools),
-                ),
             )
 
 
@@ -172,8 +161,4 @@ def unused_devices(view: View) -> Iterator[Problem]:
                         f"/dev/{device}"
                     ),
                     remedy=f"add device: {device} to a lane of the pool, or remove it here",
-                    reads=(
-                        f"{pool.path}.devices",
-                        *(f"{lane.path}.device" for lane in lanes),
-                    ),
                 )

@@ -30,7 +30,6 @@ def unqualified_images(view: View) -> Iterator[Problem]:
                     "refuses it"
                 ),
                 remedy=f"write the registry too, like {_qualified(image)}",
-                reads=(f"{lane.path}.image", f"{lane.path}.pools"),
             )
 
 
@@ -61,7 +60,6 @@ def runner_images(view: View) -> Iterator[Problem]:
                     )
                 ),
                 severity="error" if lacks == "certain" else "warning",
-                reads=(f"{lane.path}.image", f"{lane.path}.container_mode"),
             )
 
 
@@ -83,10 +81,6 @@ def unpulled_images(view: View) -> Iterator[Problem]:
                 remedy="use the policy that pulls what is missing, which is the default",
                 # An image of one's own choice for the node may bring others along.
                 severity="warning" if isinstance(pool, OkePool) and pool.image_id else "error",
-                reads=(
-                    *(f"{lane.path}.{key}" for key in ("pull_policy", "pools", "image")),
-                    *(f"{pool.path}.{key}" for key in ("min_size", "image_id")),
-                ),
             )
 
 
@@ -128,5 +122,4 @@ def _small_disk(pool: Pool, key: str, size: int, wanted: int, keys: tuple[str, .
             "and the jobs' own files few of them have room"
         ),
         remedy=f"use {wanted} or more, unless jobs share one small image",
-        reads=tuple(f"{pool.path}.{name}" for name in (key, *keys)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
@@ -27,7 +27,6 @@ from fleet.checks import (
     places,
     preference,
     regions,
-    scaling,
     security,
     versions,
     words,
@@ -39,7 +38,6 @@ from fleet.findings import Finding
 CHECKS: Final[tuple[Check, ...]] = (
     names.node_group_names,
     names.resource_names,
-    names.release_names,
     names.scale_set_names,
     names.namespace_names,
     names.gitlab_tags,
@@ -61,17 +59,12 @@ CHECKS: Final[tuple[Check, ...]] = (
     fits.gpu_pools,
     fits.wasted_gpus,
     fits.slices,
-    places.job_places,
-    places.daemonset_places,
     places.system_places,
-    places.intruders,
     places.shared_nodes,
     places.untainted_gpu_pools,
     places.system_room,
     places.paused_pools,
-    scaling.scale_from_zero,
     owners.one_advertiser,
-    owners.one_driver,
     owners.unknown_drivers,
     cuda.cuda_drivers,
     cuda.cuda_features,
@@ -84,9 +77,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     cuda_names.unknown_versions,
     versions.operator_kubernetes,
     versions.kubernetes_support,
-    versions.autoscaler_versions,
     versions.arc_versions,
-    versions.chart_pins,
     versions.ami_faults,
     versions.runner_ages,
     capacity.mixed_sizes,
@@ -159,9 +150,9 @@ def judge(view: View) -> Iterator[Finding]:
         yield from check.findings(view)
 
 
-def unknown_silences(view: View) -> Iterator[Finding]:
+def unknown_silences(silenced: Iterable[str]) -> Iterator[Finding]:
     """Rules that the stack file silences and no check has."""
-    for key in view.stack.silence:
+    for key in silenced:
         rule = key.partition("@")[0]
         if rule in IDENTIFIERS:
             continue

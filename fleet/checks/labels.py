@@ -54,9 +54,6 @@ def owned_labels(view: View) -> Iterator[Problem]:
                         "kubernetes.io/hostname"
                     ),
                     severity=severity,
-                    reads=tuple(
-                        f"{pool.path}.{field}" for field in ("labels", "gpu", "gpus", "sharing")
-                    ),
                 )
 
 
@@ -157,5 +154,4 @@ def cloud_tags(view: View) -> Iterator[Problem]:
                 path=f"tags.{key}",
                 message=f"is {first} to IAM, which does not tell keys apart by case",
                 remedy="keep one of them",
-                reads=(f"tags.{key}", f"tags.{first}"),
             )

@@ -27,7 +27,6 @@ def gpu_models(view: View) -> Iterator[Problem]:
                         f"{pool.gpu}"
                     ),
                     remedy=f"remove {pool.name} from the lane's pools, or correct gpu",
-                    reads=(f"{lane.path}.gpu", f"{lane.path}.pools", pool.path),
                 )
 
 
@@ -61,14 +60,6 @@ def gpu_memory(view: View) -> Iterator[Problem]:
                         else "use pools of larger GPUs, or lower gpu_memory to what a job needs"
                     ),
                     severity=_memory_severity(pool, node, need),
-                    reads=(
-                        f"{lane.path}.gpu_memory",
-                        f"{lane.path}.pools",
-                        *(
-                            f"{pool.path}.{key}"
-                            for key in ("instance_types", "shape", "gpu", "sharing")
-                        ),
-                    ),
                 )
 
 
@@ -98,7 +89,6 @@ def devices(view: View) -> Iterator[Problem]:
                         f"add devices: {{{device}: 4}} to that pool if its nodes have "
                         f"/dev/{device}, or use another pool"
                     ),
-                    reads=(f"{lane.path}.device", f"{lane.path}.pools", f"{pool.path}.devices"),
                 )
 
 
@@ -112,10 +102,6 @@ def runtime_classes(view: View) -> Iterator[Problem]:
 
 def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Problem]:
     path, pools, wanted = lane.path, lane.pools, lane.spec.runtime_class
-    reads = (
-        *(f"{path}.runtime_class", f"{path}.pools", f"{path}.gpus"),
-        *(f"{pool.path}.runtime_class" for pool in pools),
-    )
     if wanted is not None:
         # The operator makes nvidia, nvidia-cdi and nvidia-legacy.
         made = has_operator and wanted.startswith("nvidia")
@@ -128,14 +114,12 @@ def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Problem]:
                         f"add runtime_class: {wanted} to a pool of an existing cluster that has "
                         "it; on other nodes remove it: nvidia is their default"
                     ),
-                    reads=reads,
                 )
     elif lane.job.gpus and len({pool.runtime_class for pool in pools}) > 1:
         yield Problem(
             path=f"{path}.pools",
             message="names pools of different runtime_class; a job has one",
             remedy="make one lane for each",
-            reads=reads,
         )
 
 
@@ -153,7 +137,6 @@ def managers(view: View) -> Iterator[Problem]:
                     f"{most} at once; they follow their own CPU, not the queue"
                 ),
                 remedy="where one manager is enough, raise concurrent instead",
-                reads=(f"{lane.path}.hpa", f"{lane.path}.concurrent"),
             )
 
 
@@ -176,5 +159,4 @@ def runner_groups(view: View) -> Iterator[Problem]:
                     "to an organisation or an enterprise"
                 ),
                 remedy="remove group, or let the organisation own the runners by its url",
-                reads=(f"{lane.path}.group", f"clusters.{lane.cluster.name}.github.url"),
             )

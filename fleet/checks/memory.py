@@ -23,7 +23,6 @@ def shared_memory(view: View) -> Iterator[Problem]:
                     "fills it is killed"
                 ),
                 remedy="lower shm, or raise memory or memory_limit",
-                reads=tuple(f"{lane.path}.{key}" for key in ("shm", "memory", "memory_limit")),
             )
 
 
@@ -48,12 +47,4 @@ def memory_limits(view: View) -> Iterator[Problem]:
                     "job does, and other jobs die with it"
                 ),
                 remedy="lower memory_limit to what a node has, or use larger nodes",
-                reads=(
-                    f"{lane.path}.memory_limit",
-                    f"{lane.path}.pools",
-                    *(
-                        f"{pool.path}.{key}"
-                        for key in ("instance_types", "shape", "memory_gb", "memory")
-                    ),
-                ),
             )

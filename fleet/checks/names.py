@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleet.catalog.limits import EKS_NODE_GROUP, GITLAB_TAG, HELM_RELEASE, KUBERNETES_LABEL
+from fleet.catalog.limits import EKS_NODE_GROUP, GITLAB_TAG, KUBERNETES_LABEL
 from fleet.checks.check import Problem, check
 from fleet.checks.runners import DEFAULT_GROUP, url_key
 from fleet.checks.view import View
@@ -35,7 +35,6 @@ def node_group_names(view: View) -> Iterator[Problem]:
                         f"{EKS_NODE_GROUP.max_length}"
                     ),
                     remedy="shorten the name of the pool or of the cluster",
-                    reads=(),
                 )
 
 
@@ -54,7 +53,6 @@ def resource_names(view: View) -> Iterator[Problem]:
                     path=path,
                     message=f"its {kind} would be called {name}, as that of {first}",
                     remedy="rename it or one of the clusters",
-                    reads=(),
                 )
 
 
@@ -74,22 +72,6 @@ def _resources(cluster: ClusterPlan) -> Iterator[tuple[str, str, str]]:
         yield "namespace", f"{cluster.name}-jobs-{space}", path
 
 
-@check("release-name")
-def release_names(view: View) -> Iterator[Problem]:
-    """Helm's limit on release names."""
-    for cluster in view.plan.clusters:
-        lanes = [*(cluster.github.lanes if cluster.github else ())]
-        for lane in [*lanes, *(cluster.gitlab.lanes if cluster.gitlab else ())]:
-            length = len(lane.release.name)
-            if length > HELM_RELEASE.max_length:
-                yield Problem(
-                    path=lane.path,
-                    message=f"the release's name {lane.release.name} has {length} characters",
-                    remedy=f"shorten the lane's name; Helm allows {HELM_RELEASE.max_length}",
-                    reads=(),
-                )
-
-
 @check("scale-set-name")
 def scale_set_names(view: View) -> Iterator[Problem]:
     """GitHub knows a scale set by its name within a runner group, whichever cluster it is on."""
@@ -105,7 +87,6 @@ def scale_set_names(view: View) -> Iterator[Problem]:
                     path=path,
                     message=f"has the name, group and owner of {seen[key]}; GitHub refuses it",
                     remedy="rename the lane or put it into another runner group",
-                    reads=(f"{path}.group", f"clusters.{cluster_name}.github.url"),
                 )
             seen.setdefault(key, path)
 

@@ -109,7 +109,6 @@ def overlaps(view: View) -> Iterator[Problem]:
                 path=f"{path}services_cidr",
                 message=f"is {services}, which overlaps the VCN's {one.cidr}; OKE refuses it",
                 remedy="use another private range, like 10.96.0.0/16 beside a VCN of 10.2.0.0/16",
-                reads=(f"{path}services_cidr", one.path),
             )
     last: _Made | None = None
     for one in made:
@@ -119,7 +118,6 @@ def overlaps(view: View) -> Iterator[Problem]:
                 message=f"is {one.cidr}, which overlaps {last.cidr} of {last.path}",
                 remedy="use ranges apart: networks that overlap can never be peered",
                 severity="warning",
-                reads=(one.path, last.path),
             )
         if last is None or one.cidr.broadcast_address > last.cidr.broadcast_address:
             last = one
@@ -161,7 +159,6 @@ def _eks_addresses(
                 f"{pool.path}.max_size",
                 f"is {pool.max_size}: nodes and pods would take {pool.max_size * least} addresses "
                 f"({least} a node), the private subnets of its zones have {has}",
-                (f"{pool.path}.zones",),
             )
     if not too_large:
         yield from _appetite(made, plan, room)
@@ -183,7 +180,6 @@ def _appetite(made: _Made, plan: EksPlan, room: Mapping[str, int]) -> Iterator[P
                     made.path,
                     f"leaves {has} addresses in {', '.join(several)}; all pools at their maximum "
                     f"take about {total} with what the VPC CNI keeps warm on each node",
-                    tuple(f"{pool.path}.max_size" for pool in plan.pools),
                     warning=True,
                 )
                 return
@@ -213,7 +209,6 @@ def _oke_addresses(made: _Made, plan: OkePlan, network: OkeNewNetwork) -> Iterat
                 made,
                 f"{pool.path}.max_size",
                 f"is {pool.max_size}, the subnet of nodes has {nodes} addresses",
-                (),
             )
     if too_large:
         return
@@ -225,21 +220,17 @@ def _oke_addresses(made: _Made, plan: OkePlan, network: OkeNewNetwork) -> Iterat
                 made,
                 made.path,
                 f"leaves {has} addresses for {what}; all pools at their maximum take up to {asked}",
-                tuple(f"{pool.path}.max_size" for pool in plan.pools),
                 warning=True,
             )
             return
 
 
-def _too_few(
-    made: _Made, path: str, message: str, reads: tuple[str, ...], *, warning: bool = False
-) -> Problem:
+def _too_few(made: _Made, path: str, message: str, *, warning: bool = False) -> Problem:
     return Problem(
         path=path,
         message=message,
         remedy=f"lower max_size, or make {made.path} larger (/16 at most) before anything is made",
         severity="warning" if warning else None,
-        reads=(path, made.path.removesuffix(".cidr"), *reads),
     )
 
 

@@ -19,7 +19,6 @@ def autoscaler_node(view: View) -> Iterator[Problem]:
                 path=f"clusters.{oke.name}.oke.pools",
                 message="are all scaled by the autoscaler, the one that it runs on too",
                 remedy="give a CPU pool equal min_size and max_size, as Oracle advises",
-                reads=(f"clusters.{oke.name}.oke.pools",),
             )
 
 

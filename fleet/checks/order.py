@@ -39,7 +39,6 @@ def spot_behind(view: View) -> Iterator[Problem]:
                         "when that is full"
                     ),
                     remedy=f"put {then.name} before {first.name}",
-                    reads=(f"{lane.path}.pools", first.path, then.path),
                 )
 
 
@@ -59,7 +58,6 @@ def dear_first(view: View) -> Iterator[Problem]:
                         f"there, and {other:.2f} on a full node of {then.name}"
                     ),
                     remedy=f"put {then.name} first, or remove {first.name}",
-                    reads=(f"{lane.path}.pools", first.path, then.path),
                 )
 
 
@@ -79,7 +77,6 @@ def dear_fallback(view: View) -> Iterator[Problem]:
                         f"starts a node of {dear:.2f} USD an hour instead of {least:.2f}"
                     ),
                     remedy=f"remove {pool.name} from the lane, or give it a lane of its own",
-                    reads=(f"{lane.path}.pools", pools[0].path, pool.path),
                 )
 
 

@@ -40,7 +40,6 @@ def one_advertiser(view: View) -> Iterator[Problem]:
                     f"choose one by clusters.{cluster.name}.gpu_stack.advertiser: device_plugin, "
                     "operator or provider"
                 ),
-                reads=(f"clusters.{cluster.name}.gpu_stack", f"{pool.path}.labels"),
             )
 
 
@@ -66,42 +65,6 @@ def _reaches(values: dict[str, object], pool: Pool) -> bool:
     return selects(values, pool.labels) and not untolerated(values, pool.taints)
 
 
-@check("one-driver")
-def one_driver(view: View) -> Iterator[Problem]:
-    """GPU pools whose image has the driver, or the toolkit, that the GPU Operator installs too."""
-    for cluster in view.plan.clusters:
-        operator = cluster.gpu_stack.operator
-        if operator is None:
-            continue
-        for pool in cluster.pools:
-            image = _image(cluster, pool)
-            for part in ("driver", "toolkit"):
-                if image is None or not operator.values[part]["enabled"]:
-                    continue
-                # A node that somebody else made may have a driver and no toolkit.
-                if part == "toolkit" and isinstance(cluster.platform, ExistingPlan):
-                    continue
-                yield Problem(
-                    path=f"clusters.{cluster.name}.gpu_stack.operator.{part}",
-                    message=f"is on, but {image} of pool {pool.name} has the {part} already",
-                    remedy=f"remove {part}",
-                    reads=(f"clusters.{cluster.name}.gpu_stack", pool.path),
-                )
-
-
-def _image(cluster: ClusterPlan, pool: Pool) -> str | None:
-    """What brings a driver to the nodes of a pool before anything is installed."""
-    if pool.gpu is None:
-        return None
-    if isinstance(pool, EksPool):
-        return f"the AMI {pool.ami_type}"
-    if isinstance(pool, OkePool):
-        return "the GPU image"
-    if isinstance(cluster.platform, ExistingPlan) and pool.name in cluster.platform.drivers:
-        return f"driver {cluster.platform.drivers[pool.name]}"
-    return None
-
-
 @check("driver-unknown", "warning")
 def unknown_drivers(view: View) -> Iterator[Problem]:
     """GPU pools of which nobody says that they have a driver: no check of CUDA is possible."""
@@ -118,5 +81,4 @@ def unknown_drivers(view: View) -> Iterator[Problem]:
                         'add driver: "580.95.05" as nvidia-smi of a node shows it, or '
                         "gpu_stack.operator: {driver: true, toolkit: true}"
                     ),
-                    reads=(f"{pool.path}.driver", f"clusters.{cluster.name}.gpu_stack"),
                 )

@@ -8,7 +8,6 @@ from math import ceil
 from fleet.checks.check import Problem, check
 from fleet.checks.view import View
 from fleet.clusters.nodes import Pool
-from fleet.kubernetes import labels as words
 from fleet.kubernetes.resources import format_cpu, format_memory
 from fleet.kubernetes.scheduling import (
     CPU,
@@ -22,23 +21,7 @@ from fleet.kubernetes.scheduling import (
     untolerated,
 )
 from fleet.plan import ClusterPlan
-from fleet.workloads import Workload, daemonsets, system_workloads
-
-
-@check("places")
-def job_places(view: View) -> Iterator[Problem]:
-    """Jobs whose selectors or tolerations keep them off a pool of their own lane."""
-    for lane in view.lanes:
-        for pool in lane.pools:
-            for pod in lane.pods.on_pool:
-                why = _why_not(pod, pool, but=words.PAUSED_TAINT.key)
-                if why is not None:
-                    yield Problem(
-                        path=f"{lane.path}.pools",
-                        message=f"a job's pod cannot go to pool {pool.name}: {why}",
-                        remedy=f"remove {pool.name} from the lane, or correct its taints",
-                        reads=(f"{lane.path}.pools", f"{pool.path}.taints", f"{pool.path}.labels"),
-                    )
+from fleet.workloads import Workload, system_workloads
 
 
 @check("paused-pool", "warning")
@@ -53,27 +36,7 @@ def paused_pools(view: View) -> Iterator[Problem]:
                     "wait"
                 ),
                 remedy="pause the lane too, so that jobs are not taken, or unpause a pool",
-                reads=(f"{lane.path}.pools", *(f"{pool.path}.paused" for pool in lane.pools)),
             )
-
-
-@check("daemonset-places")
-def daemonset_places(view: View) -> Iterator[Problem]:
-    """DaemonSets of the GPU stack that do not reach a pool which needs them."""
-    for cluster in view.plan.clusters:
-        for pool in cluster.pools:
-            for workload in daemonsets(cluster, pool):
-                why = _why_not(workload.pod, pool)
-                if why is not None:
-                    yield Problem(
-                        path=pool.path,
-                        message=(
-                            f"{workload.name} does not reach its nodes: {why}; they would never "
-                            "offer what jobs ask for"
-                        ),
-                        remedy=f"correct the pool's labels and taints, or {workload.path}",
-                        reads=(f"{pool.path}.labels", f"{pool.path}.taints", workload.path),
-                    )
 
 
 @check("system-places")
@@ -91,25 +54,7 @@ def system_places(view: View) -> Iterator[Problem]:
                         f"{_reasons(workload, cluster)}"
                     ),
                     remedy="add a CPU pool with min_size 1 or more, of larger nodes if need be",
-                    reads=tuple(pool.path for pool in cluster.pools),
                 )
-
-
-@check("intruder")
-def intruders(view: View) -> Iterator[Problem]:
-    """Pods other than jobs and the GPU stack that may land on a GPU pool and hold its nodes."""
-    for cluster in view.plan.clusters:
-        if not any(pool.gpu is None for pool in cluster.pools):
-            continue
-        for workload in view.placements(cluster):
-            for pool in cluster.pools:
-                if pool.gpu is not None and _why_not(workload.pod, pool) is None:
-                    yield Problem(
-                        path=pool.path,
-                        message=f"{workload.name} may land on its GPU nodes",
-                        remedy="give the GPU pool a taint, or the CPU pools a label of their own",
-                        reads=(f"{pool.path}.taints", f"{pool.path}.labels"),
-                    )
 
 
 @check("shared-node", "warning")
@@ -124,7 +69,6 @@ def shared_nodes(view: View) -> Iterator[Problem]:
                     "GPU nodes"
                 ),
                 remedy="declare a CPU pool, or take what they need off cpu and memory of the pool",
-                reads=tuple(pool.path for pool in cluster.pools),
             )
 
 
@@ -144,7 +88,6 @@ def untainted_gpu_pools(view: View) -> Iterator[Problem]:
                     "taint the nodes nvidia.com/gpu=true:NoSchedule and say so here; jobs of its "
                     "lanes tolerate it by themselves"
                 ),
-                reads=(f"{pool.path}.taints",),
             )
 
 
@@ -165,7 +108,6 @@ def system_room(view: View) -> Iterator[Problem]:
                 message=f"its CPU pools cannot hold what always runs there: {short}",
                 remedy="raise max_size of a CPU pool, or use larger nodes",
                 severity="error",
-                reads=tuple(pool.path for pool in pools),
             )
             continue
         launchers = [lane for lane in view.lanes_of(cluster) if lane.pods.launcher is not None]
@@ -178,10 +120,6 @@ def system_room(view: View) -> Iterator[Problem]:
                 path=f"clusters.{cluster.name}",
                 message=f"its CPU pools cannot hold every runner of {names} at once: {short}",
                 remedy="raise max_size of a CPU pool, or lower max_runners",
-                reads=(
-                    *(pool.path for pool in pools),
-                    *(f"{lane.path}.max_runners" for lane in launchers),
-                ),
             )
 
 
@@ -210,7 +148,7 @@ def _short(asked: Amounts, pools: list[Pool]) -> str | None:
 def _lives_on(workload: Workload, pool: Pool) -> bool:
     """Whether a node of the pool is always there and has room."""
     return (
-        _why_not(workload.pod, pool) is None
+        why_not(workload.pod, pool) is None
         and pool.min_size > 0
         and any(not lacking(requests(workload.pod), offer(pool, node)) for node in pool.nodes)
     )
@@ -221,7 +159,7 @@ def _reasons(workload: Workload, cluster: ClusterPlan) -> str:
     for pool in cluster.pools:
         if pool.gpu is not None:
             continue
-        why = _why_not(workload.pod, pool)
+        why = why_not(workload.pod, pool)
         if why is None and not pool.min_size:
             why = "it may have no node"
         if why is None:
@@ -231,7 +169,7 @@ def _reasons(workload: Workload, cluster: ClusterPlan) -> str:
     return "; ".join(told)
 
 
-def _why_not(pod: PodSpec, pool: Pool, *, but: str | None = None) -> str | None:
+def why_not(pod: PodSpec, pool: Pool, *, but: str | None = None) -> str | None:
     """What keeps a pod off every node of a pool; `but` is the key of a taint that is no matter."""
     if not selects(pod, pool.labels):
         return "its node selector or affinity asks for labels that the nodes lack"

@@ -28,5 +28,4 @@ def preference_conflicts(view: View) -> Iterator[Problem]:
                     "and so follows none"
                 ),
                 remedy="list them in the same order in every lane",
-                reads=tuple(f"{lane.path}.pools" for lane in lanes),
             )

@@ -47,7 +47,6 @@ def other_regions(view: View) -> Iterator[Problem]:
                 path=f"{path}.region",
                 message=f"is {oke.region}, but all that the cluster names lies in {min(named)}",
                 remedy=f"write region: {min(named)}, or name what lies in {oke.region}",
-                reads=tuple(f"{path}.{place}" for place in ("region", *regions)),
             )
             continue
         for place, region in regions.items():
@@ -56,7 +55,6 @@ def other_regions(view: View) -> Iterator[Problem]:
                     path=f"{path}.{place}",
                     message=f"is of region {region}, but the cluster is in {oke.region}",
                     remedy=f"use one of {oke.region}, or correct the cluster's region",
-                    reads=(f"{path}.{place}", f"{path}.region"),
                 )
 
 
@@ -88,5 +86,4 @@ def evictions(view: View) -> Iterator[Problem]:
                     path=f"{path}.eviction_minutes",
                     message="is 0 with node_cycling: an update ends the jobs that run",
                     remedy="remove it for 60 minutes, or remove node_cycling",
-                    reads=(f"{path}.eviction_minutes", f"{path}.node_cycling"),
                 )

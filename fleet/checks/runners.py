@@ -62,7 +62,6 @@ class Runner:
     wide: bool
     """Whether jobs of other owners reach it, as far as the stack file says."""
     paused: bool
-    reads: tuple[str, ...]
 
     @property
     def models(self) -> frozenset[str]:
@@ -241,7 +240,6 @@ def _scale_set(index: int, lane: LaneView, plan: GitHubLanePlan, kinds: frozense
         owner=plan.release.values.get("runnerGroup", DEFAULT_GROUP),
         wide=True,
         paused=plan.most_jobs == 0,
-        reads=_reads(lane, "labels", "group"),
     )
 
 
@@ -270,14 +268,6 @@ def _gitlab_runner(
         owner=owner,
         wide=made is None or made.runner_type == "instance_type",
         paused=plan.most_jobs == 0,
-        reads=_reads(lane, "tags", "default_tags", "runner", "token", "existing_secret"),
-    )
-
-
-def _reads(lane: LaneView, *keys: str) -> tuple[str, ...]:
-    return (
-        *(f"{lane.path}.{key}" for key in (*keys, "pools", "gpus")),
-        *(pool.path for pool in lane.pools),
     )
 
 

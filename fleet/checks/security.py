@@ -94,7 +94,6 @@ def _secrets(path: str, access: JobAccess) -> Iterator[Problem]:
                     f"{', '.join(access.namespaces)}: what lies there is every job's"
                 ),
                 remedy="remove it; give jobs their secrets through GitHub or GitLab",
-                reads=(f"{path}.kubernetes_access",),
             )
 
 
@@ -108,7 +107,6 @@ def _namespaces(path: str, access: JobAccess) -> Iterator[Problem]:
                 path=f"{path}.kubernetes_access.{key}",
                 message=f"let jobs deploy into {name}, which {why}",
                 remedy="give the jobs a namespace of their own",
-                reads=(f"{path}.kubernetes_access",),
             )
 
 

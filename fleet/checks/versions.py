@@ -8,7 +8,6 @@ from datetime import date, timedelta
 
 from packaging.version import Version
 
-from fleet.catalog.charts import CHARTS
 from fleet.catalog.eks import (
     CLUSTER_USD_PER_HOUR,
     EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR,
@@ -27,7 +26,6 @@ from fleet.config.github import GitHubLane
 from fleet.plan import ClusterPlan
 from fleet.runners.github import GitHubLanePlan
 
-_EXACT = re.compile(r"v?\d+\.\d+\.\d+")
 _SOON = timedelta(days=60)
 
 _ARC_LABELS = Version("0.14.0")
@@ -50,7 +48,6 @@ def operator_kubernetes(view: View) -> Iterator[Problem]:
                 f"to 1.{release.newest_kubernetes}; the cluster has {version}"
             ),
             remedy="use a supported Kubernetes version, or advertiser: device_plugin alone",
-            reads=(f"clusters.{cluster.name}.{cluster.kind}.version",),
         )
 
 
@@ -95,42 +92,15 @@ def _newest(cluster: ClusterPlan) -> str:
     return list(KUBERNETES_VERSIONS)[-1]
 
 
-@check("autoscaler-version")
-def autoscaler_versions(view: View) -> Iterator[Problem]:
-    """Autoscalers of another minor version than the cluster whose scheduler they imitate."""
-    for cluster in view.plan.clusters:
-        version = kubernetes_minor(cluster)
-        if cluster.autoscaler is None or version is None:
-            continue
-        tag: str = cluster.autoscaler.release.values["image"]["tag"]
-        if not tag.removeprefix("v").startswith(f"{version}."):
-            yield Problem(
-                path=f"clusters.{cluster.name}",
-                message=f"runs cluster-autoscaler {tag} on Kubernetes {version}",
-                remedy=f"pin an autoscaler of {version} in fleet/catalog/eks.py",
-                reads=(),
-            )
-
-
 @check("arc-version")
 def arc_versions(view: View) -> Iterator[Problem]:
-    """Scale sets of another version than their controller, which would delete them."""
+    """GitHub lanes that use a feature which the chosen version of ARC does not have."""
     for cluster in view.plan.clusters:
         if cluster.github is None:
             continue
-        controller = cluster.github.controller.release.version
+        version = Version(cluster.github.controller.release.version)
         for lane in cluster.github.lanes:
-            if lane.release.version != controller:
-                yield Problem(
-                    path=lane.path,
-                    message=(
-                        f"is a scale set of ARC {lane.release.version} under a controller of "
-                        f"{controller}, which deletes it"
-                    ),
-                    remedy="give both one version: charts.arc_version",
-                    reads=("charts",),
-                )
-            yield from _too_old(lane, Version(controller))
+            yield from _too_old(lane, version)
 
 
 def _too_old(lane: GitHubLanePlan, version: Version) -> Iterator[Problem]:
@@ -139,36 +109,13 @@ def _too_old(lane: GitHubLanePlan, version: Version) -> Iterator[Problem]:
             path=f"{lane.path}.labels",
             message=f"are ignored by ARC {version}: scale sets have labels from {_ARC_LABELS} on",
             remedy="remove charts.arc_version, or the labels",
-            reads=(f"{lane.path}.labels", "charts.arc_version"),
         )
     if version < _ARC_NOVOLUME and lane.container_mode == "kubernetes-novolume":
         yield Problem(
             path=f"{lane.path}.container_mode",
             message=f"is not known to ARC {version}: it comes with {_ARC_NOVOLUME}",
             remedy="remove charts.arc_version, or use container_mode: kubernetes",
-            reads=(f"{lane.path}.container_mode", "charts.arc_version"),
         )
-
-
-@check("chart-pin")
-def chart_pins(view: View) -> Iterator[Problem]:
-    """Charts without one exact version, or of another than the catalog pins."""
-    pins = {name: pin.version for name, pin in CHARTS.items()}
-    arc = view.stack.charts.arc_version
-    for cluster in view.plan.clusters:
-        for release in cluster.releases():
-            name = release.chart.rpartition("/")[2]
-            expected = arc if arc and name.startswith("gha-runner-scale-set") else pins.get(name)
-            if not _EXACT.fullmatch(release.version) or release.version != expected:
-                yield Problem(
-                    path=f"clusters.{cluster.name}",
-                    message=(
-                        f"installs {name} {release.version or 'of no version'}, the catalog pins "
-                        f"{expected}"
-                    ),
-                    remedy="use the pin of fleet/catalog/charts.py",
-                    reads=(),
-                )
 
 
 @check("ami-fault", "warning")
@@ -209,7 +156,6 @@ def runner_ages(view: View) -> Iterator[Problem]:
                 remedy=(
                     "use an image of the newest release of actions/runner, and renew it every month"
                 ),
-                reads=(f"{lane.path}.image",),
             )
 
 

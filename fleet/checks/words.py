@@ -78,7 +78,6 @@ def _lands_elsewhere(scope: Scope, runner: Runner, others: Runners) -> Problem:
             f"give {runner.name} a word that the other lacks{_own_word(runner)}, or take one of "
             "these from the other"
         ),
-        reads=_reads(scope, runner, others),
     )
 
 
@@ -95,7 +94,6 @@ def _may_land_elsewhere(scope: Scope, runner: Runner, others: Runners, *, told: 
         ),
         remedy=remedy,
         severity="warning",
-        reads=_reads(scope, runner, others),
     )
 
 
@@ -151,7 +149,6 @@ def _shared(scope: Scope, group: Runners, words: list[str]) -> Problem:
             f"have jobs say a word of one lane as well, or keep {_listed(words)} among the {say} "
             "of one GPU model"
         ),
-        reads=_reads(scope, first, group),
     )
 
 
@@ -196,7 +193,6 @@ def _named_alike(scope: Scope, runner: Runner, other: Runner) -> Problem:
         ),
         remedy="rename one of the lanes" if same else f"remove the label {other.name}",
         severity="error" if certain else "warning",
-        reads=(*runner.reads, *other.reads),
     )
 
 
@@ -215,7 +211,6 @@ def untagged_jobs(view: View) -> Iterator[Problem]:
                 path=f"{lane.path}.run_untagged",
                 message="is on: any job without tags takes a GPU, and may start a node for it",
                 remedy="remove it; a lane without GPUs is the one for such jobs",
-                reads=(f"{lane.path}.run_untagged", f"{lane.path}.gpus"),
             )
 
 
@@ -243,9 +238,6 @@ def shared_tokens(view: View) -> Iterator[Problem]:
                 "lands on the other's nodes"
             ),
             remedy="make a runner of its own at GitLab for each, or let this program do it: runner",
-            reads=tuple(
-                f"{one.path}.{part}" for one in (lane, other) for part in (source, "pools", "gpus")
-            ),
         )
 
 
@@ -263,14 +255,6 @@ def _names(scope: Scope, runner: Runner, others: Runners) -> str:
     named = [one.seen_from(runner) for one in islice(scope.members(others), _NAMED)]
     rest = others.bit_count() - len(named)
     return ", ".join(named) + (f" and {rest} more" if rest else "")
-
-
-def _reads(scope: Scope, runner: Runner, others: Runners) -> tuple[str, ...]:
-    """Where several lanes clash, one of them being wrong in itself silences no other."""
-    if others.bit_count() > _NAMED:
-        return runner.reads
-    every = (runner, *scope.members(others))
-    return tuple(dict.fromkeys(place for one in every for place in one.reads))
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -86,7 +86,6 @@ class KubernetesAccess(Model):
                 "",
                 "names no namespace",
                 "add namespaces: [ci-jobs], or existing_namespaces",
-                ("namespaces", "existing_namespaces"),
             )
         for field in ("namespaces", "existing_namespaces"):
             for name in getattr(self, field):
@@ -108,5 +107,4 @@ class KubernetesAccess(Model):
                     "namespaces",
                     f"names {name}, which stands under existing_namespaces too",
                     "name it once",
-                    ("existing_namespaces",),
                 )

@@ -6,9 +6,18 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.limits import SCALE_SET
@@ -17,23 +26,17 @@ from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
 
 
 class Rule(NamedTuple):
-    """A rule that a model breaks: the field (empty for the model), what is wrong, what to do.
-
-    `reads` are the other fields that it looks at. Where one of them is wrong in itself the rule is
-    not told: it would only repeat that error in other words.
-    """
+    """A rule that a model breaks: the field (empty for the model), what is wrong, what to do."""
 
     field: str
     message: str
     remedy: str
-    reads: tuple[str, ...] = ()
 
 
 class Model(BaseModel):
     """Frozen, strict, and closed: an unknown key or a number written as text is an error.
 
-    pydantic checks each field. What several fields of one model must agree on is in `rules()`,
-    which `fleet.config.load` asks of every model, so that one bad key hides no other problem.
+    pydantic checks each field, then `rules()` what several fields of one model must agree on.
     """
 
     model_config = ConfigDict(
@@ -44,8 +47,15 @@ class Model(BaseModel):
         """Yield the rules that this model breaks, its children aside."""
         yield from ()
 
+    @model_validator(mode="after")
+    def _keeps_its_rules(self) -> Self:
+        if broken := tuple(self.rules()):
+            text = "; ".join(f"{rule.field} {rule.message}".strip() for rule in broken)
+            raise PydanticCustomError("rule", "{text}", {"rules": broken, "text": text})
+        return self
 
-_NAME = r"[a-z]([-a-z0-9]*[a-z0-9])?"
+
+NAME: Final = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = r"[A-Za-z][A-Za-z0-9_-]*"
 
 
@@ -55,7 +65,7 @@ def _name(limit: int) -> AfterValidator:
             raise ValueError(
                 f"is a name of {len(value)} characters; shorten it to {limit} or fewer"
             )
-        if not re.fullmatch(_NAME, value):
+        if not re.fullmatch(NAME, value):
             raise ValueError(
                 "is not a usable name; use lower-case letters, digits and hyphens, and start with "
                 "a letter"
@@ -66,7 +76,7 @@ def _name(limit: int) -> AfterValidator:
 
 
 def _name_schema(limit: int) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "pattern": f"^{_NAME}$", "maxLength": limit})
+    return WithJsonSchema({"type": "string", "pattern": f"^{NAME}$", "maxLength": limit})
 
 
 def _quantity(parse: Callable[[str], int], smallest: str, example: str) -> BeforeValidator:
@@ -221,6 +231,6 @@ def exactly_one(model: Model, *fields: str) -> Iterator[Rule]:
     present = [field for field in fields if getattr(model, field) is not None]
     choice = ", ".join(fields)
     if len(present) > 1:
-        yield Rule("", f"has {' and '.join(present)}", f"keep one of {choice}", fields)
+        yield Rule("", f"has {' and '.join(present)}", f"keep one of {choice}")
     if not present:
-        yield Rule("", f"has no {' or '.join(fields)}", f"add exactly one of {choice}", fields)
+        yield Rule("", f"has no {' or '.join(fields)}", f"add exactly one of {choice}")

@@ -72,21 +72,18 @@ class EksNetwork(Model):
         """A VPC to make or a VPC to use, over two zones or more."""
         yield from exactly_one(self, "cidr", "vpc_id")
         if self.cidr is not None and self.subnet_ids is not None:
-            yield Rule(
-                "subnet_ids", "belongs to a VPC that exists", "remove it, or cidr", ("cidr",)
-            )
+            yield Rule("subnet_ids", "belongs to a VPC that exists", "remove it, or cidr")
         for field in ("zones", "nat"):
             if self.vpc_id is not None and getattr(self, field) is not None:
-                yield Rule(field, "belongs to a VPC to make", "remove it, or vpc_id", ("vpc_id",))
+                yield Rule(field, "belongs to a VPC to make", "remove it, or vpc_id")
         if self.cidr is None and self.vpc_id is None:
             return
-        where, other = ("zones", "cidr") if self.cidr is not None else ("subnet_ids", "vpc_id")
+        where = "zones" if self.cidr is not None else "subnet_ids"
         if len(set(self.zone_names)) < 2:
             yield Rule(
                 where,
                 "names under two zones; EKS needs two or more",
                 "name another zone",
-                (other,),
             )
         if len(set(self.zone_names)) != len(self.zone_names):
             yield Rule(where, "names a zone twice", "name each zone once")
@@ -146,7 +143,6 @@ class Eks(Model):
                     "region",
                     f"is {self.region}, but the network names zone {zone}",
                     "correct the region or the zone",
-                    ("network",),
                 )
         for name, pool in self.pools.items():
             for zone in (pool.zones or ()) if self.network.zone_names else ():
@@ -155,14 +151,12 @@ class Eks(Model):
                         f"pools.{name}.zones",
                         f"names {zone}, which the network lacks",
                         f"use some of {', '.join(self.network.zone_names)}",
-                        ("network",),
                     )
             if pool.release_version and not pool.release_version.startswith(f"{self.version}."):
                 yield Rule(
                     f"pools.{name}.release_version",
                     f"is not a release for Kubernetes {self.version}",
                     "use one of that version, or remove it for the one that this program pins",
-                    ("version",),
                 )
         if len(set(self.admins)) != len(self.admins):
             yield Rule("admins", "names a principal twice", "name each principal once")

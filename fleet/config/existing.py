@@ -80,14 +80,13 @@ class ExistingPool(Model):
             ("gpu", "gpus", "add the cards of a node, like gpus: 8"),
         ):
             if getattr(self, field) is not None and getattr(self, other) is None:
-                yield Rule(field, f"is set without {other}", remedy, (other,))
+                yield Rule(field, f"is set without {other}", remedy)
         for field in ("driver", "sharing"):
             if self.gpu is None and self.gpus is None and getattr(self, field) is not None:
                 yield Rule(
                     field,
                     "is set, but the nodes have no GPU",
                     f"add gpu and gpus, or remove {field}",
-                    ("gpu", "gpus"),
                 )
         if self.gpu is not None and self.sharing is not None and self.sharing.mig is not None:
             profiles = MIG_INSTANCES.get(self.gpu)
@@ -96,14 +95,12 @@ class ExistingPool(Model):
                     "sharing.mig",
                     f"is set, but the {self.gpu} has no MIG",
                     "use time_slicing, or correct gpu",
-                    ("gpu",),
                 )
             elif self.sharing.mig not in profiles:
                 yield Rule(
                     "sharing.mig",
                     f"is not a MIG profile of the {self.gpu}",
                     f"use one of {', '.join(profiles)}",
-                    ("gpu",),
                 )
 
 
@@ -134,7 +131,6 @@ class Existing(Model):
                     f"do not tell its nodes from those of pool {first}",
                     "give both pools a label of one key with different values, like "
                     "kubernetes.io/hostname",
-                    (f"pools.{first}.labels",),
                 )
 
 

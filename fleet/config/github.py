@@ -62,28 +62,24 @@ class GitHubLane(Lane):
                 "device_access",
                 "is privileged, but the lane has no device",
                 "add device: dri, or remove device_access",
-                ("device",),
             )
         if self.device is not None and self.gpus:
             yield Rule(
                 "device",
                 "is set beside gpus; a lane is for one of them",
                 "make one lane for each",
-                ("gpus",),
             )
         if self.max_runners < self.min_runners:
             yield Rule(
                 "min_runners",
                 f"is {self.min_runners}, above max_runners ({self.max_runners})",
                 "lower min_runners or raise max_runners",
-                ("max_runners",),
             )
         if self.container_mode == "kubernetes" and self.gpus == 0 and self.disk is None:
             yield Rule(
                 "disk",
                 "is missing; in container mode kubernetes it is the size of the work volume",
                 "add disk, like 20Gi",
-                ("container_mode", "gpus"),
             )
 
 
@@ -130,7 +126,6 @@ class GitHub(Model):
                 "is set, but GitHub takes no App for the runners of an enterprise",
                 "remove it for existing_secret: a Secret in namespace arc-runners with the key "
                 "github_token, a classic token of scope manage_runners:enterprise",
-                ("url",),
             )
 
     @property

@@ -53,7 +53,6 @@ class ManagerScaling(Model):
                 "max_replicas",
                 f"is {self.max_replicas}, below min_replicas ({self.min_replicas})",
                 "raise max_replicas or lower min_replicas",
-                ("min_replicas",),
             )
 
 
@@ -122,9 +121,7 @@ class GitLabLane(Lane):
         for field, least in (("cpu", self.cpu), ("memory", self.memory)):
             most = getattr(self, f"max_{field}")
             if most is not None and least is not None and most < least:
-                yield Rule(
-                    f"max_{field}", f"is below {field}", f"raise it or lower {field}", (field,)
-                )
+                yield Rule(f"max_{field}", f"is below {field}", f"raise it or lower {field}")
 
     def _tag_rules(self) -> Iterator[Rule]:
         if not self.default_tags:
@@ -134,7 +131,6 @@ class GitLabLane(Lane):
                 "default_tags",
                 "is on, but a job asks for no GPU",
                 "remove default_tags, or add gpus",
-                ("gpus",),
             )
         # Those that are not among the user's, and one for the model.
         more = len(set(GPU_TAGS) - set(self.tags)) + 1
@@ -143,7 +139,6 @@ class GitLabLane(Lane):
                 "tags",
                 f"has more entries than GitLab's {GITLAB_RUNNER_MAX_TAGS}, with the default tags",
                 f"remove {len(set(self.tags)) + more - GITLAB_RUNNER_MAX_TAGS}, or default_tags",
-                ("default_tags",),
             )
 
 
@@ -164,5 +159,4 @@ class GitLab(Model):
                 "",
                 f"creates the runner of {', '.join(creating)}, but has no api_token",
                 "add api_token: {secret: gitlabApiToken}",
-                ("api_token",),
             )

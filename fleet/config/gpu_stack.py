@@ -38,7 +38,6 @@ class GpuOperator(Model):
                 "driver_version",
                 "is set, but the operator installs no driver",
                 "add driver: true, or remove driver_version",
-                ("driver",),
             )
         if self.driver_version.count(".") < 1:
             yield Rule(
@@ -69,5 +68,4 @@ class GpuStack(Model):
                 "advertiser",
                 "is operator, but there is no operator",
                 "add `operator: {}` beside it, or use advertiser: device_plugin",
-                ("operator",),
             )

@@ -97,19 +97,18 @@ class Lane(Model):
                 "",
                 "has no GPUs, so it has no fair share of a node",
                 "state cpu and memory, or gpus",
-                ("gpus", "cpu", "memory"),
             )
         if self.gpu is not None and self.gpus == 0:
-            yield Rule("gpu", "is set, but a job asks for no GPU", "add gpus: 1", ("gpus",))
+            yield Rule("gpu", "is set, but a job asks for no GPU", "add gpus: 1")
         for field in ("cuda", "gpu_memory"):
             if getattr(self, field) is not None and self.gpus == 0:
-                yield Rule(field, "is set, but a job asks for no GPU", "add gpus: 1", ("gpus",))
+                yield Rule(field, "is set, but a job asks for no GPU", "add gpus: 1")
         if (
             self.memory is not None
             and self.memory_limit is not None
             and self.memory_limit < self.memory
         ):
-            yield Rule("memory_limit", "is below memory", "raise it or lower memory", ("memory",))
+            yield Rule("memory_limit", "is below memory", "raise it or lower memory")
         if "NVIDIA_VISIBLE_DEVICES" in self.env:
             yield Rule(
                 "env.NVIDIA_VISIBLE_DEVICES",
@@ -122,7 +121,6 @@ class Lane(Model):
                 f"env.{VISIBLE_DEVICES}",
                 "leaves a job none of its GPUs; in its container they are counted from 0",
                 "remove it; a job sees its own GPUs, and no others",
-                ("gpus",),
             )
         if len(set(self.pools)) != len(self.pools):
             yield Rule("pools", "names a pool twice", "name each pool once")

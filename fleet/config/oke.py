@@ -91,11 +91,11 @@ class OkeNetwork(Model):
         ]
         for field in of_existing:
             if self.cidr is not None and getattr(self, field) is not None:
-                yield Rule(field, "belongs to a VCN that exists", "remove it, or cidr", ("cidr",))
+                yield Rule(field, "belongs to a VCN that exists", "remove it, or cidr")
         if self.vcn_id is not None:
             for field in ("endpoint_subnet_id", "worker_subnet_id"):
                 if getattr(self, field) is None:
-                    yield Rule(field, "is missing", f"add {field}: ocid1.subnet.…", ("vcn_id",))
+                    yield Rule(field, "is missing", f"add {field}: ocid1.subnet.…")
 
 
 class OkeApi(Model):
@@ -143,7 +143,6 @@ class Oke(Model):
                         f"pools.{name}.availability_domains",
                         f"names {domain}, which the cluster lacks",
                         f"use some of {', '.join(self.availability_domains)}",
-                        ("availability_domains",),
                     )
             if (
                 pool.capacity_reservation_id
@@ -153,7 +152,6 @@ class Oke(Model):
                     f"pools.{name}.capacity_reservation_id",
                     "is set without exactly one availability domain; a reservation lives in one",
                     "name its domain under the pool's availability_domains",
-                    ("availability_domains", f"pools.{name}.availability_domains"),
                 )
         if not any(not pool.gpus and pool.min_size for pool in self.pools.values()):
             yield Rule(

@@ -109,22 +109,20 @@ class OkePool(Model):
         kind = SHAPES[self.shape]
         yield from self._size_rules()
         if kind.gpu is not None:
-            yield from mig_rules(self.sharing, kind.gpu, ("shape",))
+            yield from mig_rules(self.sharing, kind.gpu)
         elif self.sharing is not None:
-            yield Rule("sharing", "is set, but the shape has no GPU", "remove sharing", ("shape",))
+            yield Rule("sharing", "is set, but the shape has no GPU", "remove sharing")
         if self.gpus and self.boot_gb < GPU_BOOT_VOLUME_FLOOR_GB:
             yield Rule(
                 "boot_volume_gb",
                 f"is under {GPU_BOOT_VOLUME_FLOOR_GB} on a GPU pool; CUDA images fill it",
                 f"use {GPU_BOOT_VOLUME_GB} or more",
-                ("shape",),
             )
         if self.driver is not None and (self.image_id is None or not self.gpus):
             yield Rule(
                 "driver",
                 "is set, but belongs to a GPU image of your own choice",
                 "add image_id, or remove driver: that of Oracle's image is known",
-                ("image_id", "shape"),
             )
         yield from self._capacity_rules()
 
@@ -134,13 +132,12 @@ class OkePool(Model):
         given = {"ocpus": self.ocpus, "memory_gb": self.memory_gb}
         for field, value in given.items():
             if kind.flex is None and value is not None:
-                yield Rule(field, f"is set, but {self.shape} has one size", "remove it", ("shape",))
+                yield Rule(field, f"is set, but {self.shape} has one size", "remove it")
             if kind.flex is not None and value is None:
                 yield Rule(
                     field,
                     f"is missing; the Flex shape {self.shape} has no size of its own",
                     "add it, like ocpus: 2 and memory_gb: 16 (an OCPU is two vCPUs)",
-                    ("shape",),
                 )
         if kind.flex is None or self.ocpus is None or self.memory_gb is None:
             return
@@ -148,10 +145,7 @@ class OkePool(Model):
             sized(kind, Ocpus(self.ocpus), self.memory_gb)
         except BadShapeSize as error:
             field = "ocpus" if self.ocpus > kind.flex.max_ocpus else "memory_gb"
-            other = "memory_gb" if field == "ocpus" else "ocpus"
-            yield Rule(
-                field, f"does not suit: {error}", "choose within these limits", ("shape", other)
-            )
+            yield Rule(field, f"does not suit: {error}", "choose within these limits")
 
     def _capacity_rules(self) -> Iterator[Rule]:
         if self.preemptible and SHAPES[self.shape].preemptible == "never":
@@ -159,14 +153,12 @@ class OkePool(Model):
                 "preemptible",
                 f"is on, but {self.shape} is bare metal, which OCI never offers as preemptible",
                 "remove preemptible, or use a VM shape",
-                ("shape",),
             )
         if self.preemptible and self.capacity_reservation_id is not None:
             yield Rule(
                 "capacity_reservation_id",
                 "cannot be used by preemptible nodes",
                 "remove it or preemptible",
-                ("preemptible",),
             )
 
     @property

@@ -135,22 +135,20 @@ def bounds_rules(min_size: int, max_size: int) -> Iterator[Rule]:
             "max_size",
             f"is {max_size}, below min_size ({min_size})",
             "raise max_size or lower min_size",
-            ("min_size",),
         )
 
 
-def mig_rules(sharing: Sharing | None, gpu: str, reads: tuple[str, ...]) -> Iterator[Rule]:
+def mig_rules(sharing: Sharing | None, gpu: str) -> Iterator[Rule]:
     """MIG on nodes that this program makes: never, and on some models not by anybody."""
     if sharing is None or sharing.mig is None:
         return
     if not GPU_MODELS[gpu].mig:
-        yield Rule("sharing.mig", f"is set, but the {gpu} has no MIG", "use time_slicing", reads)
+        yield Rule("sharing.mig", f"is set, but the {gpu} has no MIG", "use time_slicing")
     else:
         yield Rule(
             "sharing.mig",
             "is set, but this program does not partition the cards of nodes that it makes",
             "use time_slicing, or remove sharing",
-            reads,
         )
 
 
@@ -229,14 +227,12 @@ class EksPool(Model):
                     "efa",
                     f"is on, but {', '.join(without)} has none",
                     "turn efa off",
-                    ("instance_types",),
                 )
             if self.zones is None or len(self.zones) != 1:
                 yield Rule(
                     "efa",
                     "is on without exactly one zone; its nodes share a placement group",
                     "name one zone under zones",
-                    ("zones",),
                 )
 
     def _gpu_rules(self) -> Iterator[Rule]:
@@ -246,22 +242,18 @@ class EksPool(Model):
                 f"is under {EKS_GPU_DISK_FLOOR_GIB} on a GPU pool without instance store; "
                 "CUDA images fill it",
                 f"use {EKS_GPU_DISK_GIB} or more",
-                ("instance_types", "instance_store"),
             )
         if not self.gpus and self.sharing is not None:
             yield Rule(
                 "sharing",
                 "is set, but the instance types have no GPU",
                 "remove sharing",
-                ("instance_types",),
             )
         if (gpu := INSTANCE_TYPES[self.instance_types[0]].gpu) is not None:
-            yield from mig_rules(self.sharing, gpu, ("instance_types",))
+            yield from mig_rules(self.sharing, gpu)
         if self.ami_type is not None and bool(self.gpus) != AMI_TYPES[self.ami_type].gpu:
             wanted = "AL2023_x86_64_NVIDIA" if self.gpus else "AL2023_x86_64_STANDARD"
-            yield Rule(
-                "ami_type", "does not suit the instance types", f"use {wanted}", ("instance_types",)
-            )
+            yield Rule("ami_type", "does not suit the instance types", f"use {wanted}")
 
     def _capacity_rules(self) -> Iterator[Rule]:
         block = self.capacity_type == "CAPACITY_BLOCK"
@@ -270,7 +262,6 @@ class EksPool(Model):
                 "capacity_type",
                 "is CAPACITY_BLOCK without a reservation",
                 "add capacity_reservation_id: cr-…",
-                ("capacity_reservation_id",),
             )
         if self.capacity_reservation_id is None:
             return
@@ -279,14 +270,12 @@ class EksPool(Model):
                 "capacity_reservation_id",
                 "cannot be used by SPOT",
                 "remove it or use ON_DEMAND",
-                ("capacity_type",),
             )
         if self.zones is None or len(self.zones) != 1:
             yield Rule(
                 "capacity_reservation_id",
                 "is set without exactly one zone; a reservation lives in one",
                 "name its zone under zones",
-                ("zones",),
             )
 
     @property

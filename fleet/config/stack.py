@@ -108,7 +108,6 @@ class Cluster(Model):
                 "gpu_stack.advertiser",
                 "is provider, but EKS' AL2023 image brings no device plugin",
                 "use advertiser: device_plugin, or operator",
-                ("eks",),
             )
         for part in ("driver", "toolkit"):
             if stack.operator is not None and getattr(stack.operator, part):
@@ -116,7 +115,6 @@ class Cluster(Model):
                     f"gpu_stack.operator.{part}",
                     "is on, but EKS' AL2023 NVIDIA image owns it; with both, nodes turn NotReady",
                     f"remove {part}",
-                    ("eks",),
                 )
 
     def _oke_gpu_rules(self, oke: Oke) -> Iterator[Rule]:
@@ -128,7 +126,6 @@ class Cluster(Model):
                     "is on, but the nodes run Oracle Linux: Oracle's GPU image owns the driver and "
                     "toolkit, and NVIDIA has no driver container for it",
                     f"remove {part}; Oracle's GPU image has what is needed",
-                    ("oke",),
                 )
         for name, pool in oke.pools.items():
             if (stack.advertiser or "provider") == "provider" and pool.sharing is not None:
@@ -136,7 +133,6 @@ class Cluster(Model):
                     f"oke.pools.{name}.sharing",
                     "is set, but Oracle's own device plugin shares no GPU",
                     "set gpu_stack.advertiser: device_plugin (or operator), or remove sharing",
-                    ("gpu_stack.advertiser", f"oke.pools.{name}.shape"),
                 )
 
     def _existing_gpu_rules(self, existing: Existing) -> Iterator[Rule]:
@@ -149,7 +145,6 @@ class Cluster(Model):
                     "gpu_stack.operator.driver",
                     f"is on, but the nodes of pool {name} have driver {pool.driver}",
                     "remove driver here, or there if the nodes have none",
-                    (f"{here}.driver",),
                 )
             shared_by_owner = pool.sharing is not None and pool.sharing.mig is not None
             if shared_by_owner and self.gpu_stack.advertiser in ("device_plugin", "operator"):
@@ -157,7 +152,6 @@ class Cluster(Model):
                     f"{here}.sharing.mig",
                     f"is set, but advertiser {self.gpu_stack.advertiser} knows no MIG here",
                     "use advertiser: provider (the plugin that is there), or remove mig",
-                    ("gpu_stack.advertiser",),
                 )
 
     @property

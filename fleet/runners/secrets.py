@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-
-from fleet.config.stack import Stack
-from fleet.findings import Finding
 
 GITHUB_APP_KEYS = ("github_app_id", "github_app_installation_id", "github_app_private_key")
 """Keys that the scale-set chart reads from its Secret, unless GITHUB_TOKEN_KEYS are there."""
@@ -19,50 +15,9 @@ GITLAB_TOKEN_KEYS = ("runner-token", "runner-registration-token")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SecretUse:
-    """A flat Pulumi secret and the place in the stack file that names it."""
-
-    name: str
-    path: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ExternalSecret:
     """A Kubernetes Secret that somebody else puts into the cluster."""
 
     name: str
     namespace: str
     keys: tuple[str, ...]
-
-
-def secret_uses(stack: Stack) -> Iterator[SecretUse]:
-    """Every `{secret: name}` of a stack, in the order of the file."""
-    for name, cluster in stack.clusters.items():
-        github, gitlab = cluster.github, cluster.gitlab
-        if github is not None and github.app is not None:
-            yield SecretUse(
-                name=github.app.private_key.secret,
-                path=f"clusters.{name}.github.app.private_key",
-            )
-        if gitlab is None:
-            continue
-        if gitlab.api_token is not None:
-            yield SecretUse(name=gitlab.api_token.secret, path=f"clusters.{name}.gitlab.api_token")
-        for lane_name, lane in gitlab.lanes.items():
-            if lane.token is not None:
-                yield SecretUse(
-                    name=lane.token.secret,
-                    path=f"clusters.{name}.gitlab.lanes.{lane_name}.token",
-                )
-
-
-def missing_secrets(stack: Stack, has_secret: Callable[[str], bool]) -> Iterator[Finding]:
-    """Secrets that the stack names and the configuration lacks, with the command to set each."""
-    for use in secret_uses(stack):
-        if not has_secret(use.name):
-            yield Finding(
-                rule="secrets",
-                path=use.path,
-                message=f"names the secret {use.name}, which this stack's configuration lacks",
-                remedy=f"run: pulumi config set --secret gpu-runners:{use.name}",
-            )

@@ -1,4 +1,4 @@
-"""The bootstrap: on the fake engine, held against the fleet that it is for, on the real one."""
+"""The bootstrap program on mocks, compared with the fleet's resources, and on the real engine."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-from pulumi_rehearsal.errors import Refused
-from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.driver import rehearse
+from pulumi_rehearsal.errors import RehearsalError
 
-from bootstrap import policies
-from bootstrap.parse import KEY
-from bootstrap.rights import RIGHTS
+from bootstrap import iam_policies
+from bootstrap.config import KEY
+from bootstrap.iam_actions import ACTIONS
 from rehearsal.project import BOOTSTRAP
 from tests import stackfiles
-from tests.bootstrap import bootstraps, iam
-from tests.bootstrap.bootstraps import GONE, body
+from tests.bootstrap import bootstrap_samples, iam_evaluation
+from tests.bootstrap.bootstrap_samples import REMOVED, body
 from tests.computed import OCI_CLIENT_SECRET
 from tests.engine import Registered, attempt
 
 ROLE = "aws:iam/role:Role"
-LANES = {"ci-usw2", "ci-staging"}
+CLUSTERS = {"ci-usw2", "ci-staging"}
 
 
 def run(
     changes: dict[str, Any] | None = None, *, known: bool = True, data: object = None
 ) -> tuple[Registered, Exception | None]:
-    config = {} if data is GONE else {KEY: json.dumps(body(changes) if data is None else data)}
+    config = {} if data is REMOVED else {KEY: json.dumps(body(changes) if data is None else data)}
     return attempt(
         lambda: runpy.run_path(str(BOOTSTRAP.folder / "__main__.py")) and None,
         known=known,
@@ -48,7 +48,7 @@ def registered(changes: dict[str, Any] | None = None, *, known: bool = True) -> 
     return found
 
 
-def test_the_outputs_are_the_variables_under_their_own_names() -> None:
+def test_outputs_are_named_as_the_variables_of_ci() -> None:
     outputs = registered().stack_outputs.data
     assert outputs["AWS_REGION"] == "us-west-2"
     assert outputs["AWS_PREVIEW_ROLE_ARN"].startswith("arn:aws:iam::111122223333:role/gpu-runners-")
@@ -59,7 +59,7 @@ def test_the_outputs_are_the_variables_under_their_own_names() -> None:
     assert not [name for name in outputs if not name.startswith(("AWS_", "OCI_", "PULUMI_"))]
 
 
-def test_the_secret_of_the_application_is_nowhere_in_what_is_sent() -> None:
+def test_no_input_or_output_contains_the_secret_of_the_application() -> None:
     found = registered()
     sent = [one.values for one in found.resources]
     sent += [values for several in found.outputs.values() for values in several]
@@ -67,21 +67,23 @@ def test_the_secret_of_the_application_is_nowhere_in_what_is_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gone", "provider"),
+    ("changes", "provider"),
     [
         (
             {
-                "aws": GONE,
-                "environments.staging": GONE,
-                "environments.prod.clusters": GONE,
+                "aws": REMOVED,
+                "environments.staging": REMOVED,
+                "environments.prod.clusters": REMOVED,
             },
             "pulumi:providers:oci",
         ),
-        ({"oci": GONE, "environments.prod.compartment_id": GONE}, "pulumi:providers:aws"),
+        ({"oci": REMOVED, "environments.prod.compartment_id": REMOVED}, "pulumi:providers:aws"),
     ],
 )
-def test_only_the_cloud_that_is_named_is_touched(gone: dict[str, Any], provider: str) -> None:
-    found = registered(gone)
+def test_a_cloud_without_a_section_has_no_provider_and_no_outputs(
+    changes: dict[str, Any], provider: str
+) -> None:
+    found = registered(changes)
     assert [one.type for one in found.resources if one.type.startswith("pulumi:providers:")] == [
         provider
     ]
@@ -91,44 +93,44 @@ def test_only_the_cloud_that_is_named_is_touched(gone: dict[str, Any], provider:
     assert all(name.startswith((cloud, "PULUMI_")) for name in outputs)
 
 
-def test_another_account_is_refused_by_the_provider() -> None:
+def test_the_provider_allows_only_the_configured_account() -> None:
     provider = registered().one("pulumi:providers:aws")
     assert json.loads(provider.inputs["allowedAccountIds"]) == ["111122223333"]
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_bucket_and_key_are_protected_unless_told_otherwise(known: bool) -> None:
-    guarded = {one.type for one in registered(known=known).resources if one.protect}
-    assert guarded == {"aws:kms/key:Key", "aws:s3/bucket:Bucket"}
-    free = registered({"protect": False}, known=known)
-    assert not [one for one in free.resources if one.protect]
+def test_bucket_and_key_are_protected_by_default(known: bool) -> None:
+    protected = {one.type for one in registered(known=known).resources if one.protect}
+    assert protected == {"aws:kms/key:Key", "aws:s3/bucket:Bucket"}
+    found = registered({"protect": False}, known=known)
+    assert not [one for one in found.resources if one.protect]
 
 
-def test_an_existing_provider_is_used_and_none_made() -> None:
+def test_an_existing_oidc_provider_is_used() -> None:
     arn = "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"
     found = registered({"aws.oidc_providers.github": arn})
-    made = found.find("aws:iam/openIdConnectProvider:OpenIdConnectProvider")
-    assert [one.inputs["url"] for one in made] == ["https://gitlab.com"]
+    created = found.find("aws:iam/openIdConnectProvider:OpenIdConnectProvider")
+    assert [one.inputs["url"] for one in created] == ["https://gitlab.com"]
     for role in found.find(ROLE):
         trust = json.loads(role.inputs["assumeRolePolicy"])
         principals = {one["Principal"]["Federated"] for one in trust["Statement"]}
         assert arn in principals
 
 
-def test_every_role_is_bounded_where_a_boundary_is_given() -> None:
+def test_every_role_has_the_permissions_boundary() -> None:
     boundary = "arn:aws:iam::111122223333:policy/boundary"
     roles = registered({"aws.permissions_boundary": boundary}).find(ROLE)
     assert {one.inputs["permissionsBoundary"] for one in roles} == {boundary}
     assert not [one for one in registered().find(ROLE) if "permissionsBoundary" in one.inputs]
 
 
-def test_a_given_bucket_keeps_its_name() -> None:
-    found = registered({"aws.state.bucket": "their-state"})
-    assert found.one("aws:s3/bucket:Bucket").inputs["bucket"] == "their-state"
-    assert found.stack_outputs.data["PULUMI_BACKEND_URL"] == "s3://their-state?region=us-west-2"
+def test_the_configured_bucket_name_is_used() -> None:
+    found = registered({"aws.state.bucket": "example-state"})
+    assert found.one("aws:s3/bucket:Bucket").inputs["bucket"] == "example-state"
+    assert found.stack_outputs.data["PULUMI_BACKEND_URL"] == "s3://example-state?region=us-west-2"
 
 
-def test_the_bucket_is_closed_encrypted_versioned_and_cleaned() -> None:
+def test_the_bucket_is_private_encrypted_versioned_and_has_a_lifecycle() -> None:
     found = registered()
     block = found.one("aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock").inputs
     closed = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
@@ -146,18 +148,18 @@ def test_the_bucket_is_closed_encrypted_versioned_and_cleaned() -> None:
     ]
     assert rule["noncurrentVersionExpiration"] == {"noncurrentDays": 90}
     assert rule["abortIncompleteMultipartUpload"] == {"daysAfterInitiation": 7}
-    assert "days" not in rule["expiration"], "what is current never expires"
+    assert "days" not in rule["expiration"], "current versions never expire"
     assert found.one("aws:kms/key:Key").inputs["enableKeyRotation"] is True
 
 
-def test_an_application_that_is_there_is_used_and_none_made() -> None:
-    found = registered({"oci.client_id": "theirs"})
+def test_an_existing_application_is_used() -> None:
+    found = registered({"oci.client_id": "existing"})
     assert not found.find("oci:Identity/domainsApp:DomainsApp")
     trusts = found.find(
         "oci:Identity/domainsIdentityPropagationTrust:DomainsIdentityPropagationTrust"
     )
     assert len(trusts) == 2
-    assert {tuple(one.inputs["oauthClients"]) for one in trusts} == {("theirs",)}
+    assert {tuple(one.inputs["oauthClients"]) for one in trusts} == {("existing",)}
 
 
 def test_every_user_is_a_service_user() -> None:
@@ -171,15 +173,15 @@ def test_every_user_is_a_service_user() -> None:
         assert extension == {"serviceUser": True}
 
 
-@pytest.mark.parametrize("data", [GONE, {"aws": {}}, "text"])
-def test_a_bad_file_stops_before_anything_is_registered(data: object) -> None:
+@pytest.mark.parametrize("data", [REMOVED, {"aws": {}}, "text"])
+def test_an_invalid_file_registers_nothing(data: object) -> None:
     found, error = run(data=data)
     assert isinstance(error, pulumi.RunError)
     assert "Pulumi.ci.yaml" in str(error)
     assert not found.resources
 
 
-def test_it_finds_its_packages_when_it_starts_in_its_own_folder() -> None:
+def test_the_program_imports_its_packages_when_started_in_its_own_folder() -> None:
     start = "import runpy; runpy.run_path('.', run_name='__main__')"
     ended = subprocess.run(  # noqa: S603
         [sys.executable, "-c", start],
@@ -189,13 +191,13 @@ def test_it_finds_its_packages_when_it_starts_in_its_own_folder() -> None:
         text=True,
         check=False,
     )
-    assert f"has no {KEY}" in ended.stderr, "every import went well, only the file is missing"
+    assert f"has no {KEY}" in ended.stderr, "all imports succeed; only the configuration is missing"
 
 
-# What the roles may do, held against what the fleet's program does
+# The policies, compared with the resources of the fleet's program
 
 
-def fleets_resources() -> Registered:
+def fleet_resources() -> Registered:
     found = Registered()
     for stack in stackfiles.STACKS:
         one, error = stackfiles.run(stack)
@@ -204,57 +206,61 @@ def fleets_resources() -> Registered:
     return found
 
 
-def test_every_aws_type_of_the_fleet_has_its_rights_in_the_table() -> None:
-    types = {one.type for one in fleets_resources().resources if one.type.startswith("aws:")}
+def test_every_aws_type_of_the_fleet_has_iam_actions() -> None:
+    types = {one.type for one in fleet_resources().resources if one.type.startswith("aws:")}
     assert len(types) > 15
-    assert types - RIGHTS.keys() == set(), "bootstrap/rights.py"
+    assert types - ACTIONS.keys() == set(), (
+        "add the actions of the type to bootstrap/iam_actions.py"
+    )
 
 
-def test_the_deploy_role_reaches_every_name_that_the_fleet_gives() -> None:
-    found = fleets_resources()
-    account = bootstraps.plan().aws
+def test_the_deploy_roles_match_every_resource_name_of_the_fleet() -> None:
+    found = fleet_resources()
+    account = bootstrap_samples.plan().aws
     assert account is not None
     documents = [
         document for role in account.deploy.values() for document in role.cloud_policies().values()
     ]
     roles = found.find(ROLE)
-    assert {one.name.partition("-eks")[0] for one in roles if "-eks-node" in one.name} == LANES
+    assert {one.name.partition("-eks")[0] for one in roles if "-eks-node" in one.name} == CLUSTERS
     for role in roles:
         arn = f"arn:aws:iam::111122223333:role/{role.name}-1a2b3c4"
-        assert iam.allows(documents, "iam:CreateRole", arn), role.name
-        assert iam.allows(documents, "iam:PassRole", arn, iam__PassedToService="eks.amazonaws.com")
-        assert role.inputs["tags"][policies.CLUSTER_TAG] in LANES
-    for inside in found.find("aws:iam/rolePolicy:RolePolicy"):
-        arn = f"arn:aws:iam::111122223333:role/{inside.inputs['role']}"
-        assert iam.allows(documents, "iam:PutRolePolicy", arn), inside.inputs["role"]
+        assert iam_evaluation.allows(documents, "iam:CreateRole", arn), role.name
+        assert iam_evaluation.allows(
+            documents, "iam:PassRole", arn, iam__PassedToService="eks.amazonaws.com"
+        )
+        assert role.inputs["tags"][iam_policies.CLUSTER_TAG] in CLUSTERS
+    for inline in found.find("aws:iam/rolePolicy:RolePolicy"):
+        arn = f"arn:aws:iam::111122223333:role/{inline.inputs['role']}"
+        assert iam_evaluation.allows(documents, "iam:PutRolePolicy", arn), inline.inputs["role"]
     for group in found.find("aws:cloudwatch/logGroup:LogGroup"):
         arn = f"arn:aws:logs:us-west-2:111122223333:log-group:{group.inputs['name']}"
-        assert iam.allows(documents, "logs:CreateLogGroup", arn)
+        assert iam_evaluation.allows(documents, "logs:CreateLogGroup", arn)
 
 
-def test_the_policies_that_may_be_attached_are_those_that_are() -> None:
+def test_the_attachable_policies_are_those_that_the_fleet_attaches() -> None:
     attached = {
         one.inputs["policyArn"]
-        for one in fleets_resources().find("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
+        for one in fleet_resources().find("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
     }
-    assert attached == set(policies.ATTACHED_POLICIES)
+    assert attached == set(iam_policies.ATTACHED_POLICIES)
 
 
-def test_what_a_deploy_changes_carries_the_tag_that_lets_it() -> None:
+def test_every_ec2_resource_has_the_tag_that_the_deploy_role_needs() -> None:
     tagged = {
-        token for token, rights in RIGHTS.items() if token.startswith("aws:ec2") and rights.make
+        token for token, actions in ACTIONS.items() if token.startswith("aws:ec2") and actions.make
     }
-    for one in fleets_resources().resources:
+    for one in fleet_resources().resources:
         if one.type in tagged:
-            assert one.inputs["tags"][policies.CLUSTER_TAG] in LANES, one.name
+            assert one.inputs["tags"][iam_policies.CLUSTER_TAG] in CLUSTERS, one.name
 
 
 # The real engine
 
 
 @pytest.mark.engine
-def test_the_shipped_bootstrap_goes_up_rests_is_protected_and_goes_down(tmp_path: Path) -> None:
-    result = rehearse(bootstraps.FILE, project=BOOTSTRAP, folder=tmp_path / "left")
+def test_the_shipped_bootstrap_is_created_protected_and_destroyed(tmp_path: Path) -> None:
+    result = rehearse(bootstrap_samples.FILE, project=BOOTSTRAP, folder=tmp_path / "left")
     assert result.problems == ()
     assert [phase.title for phase in result.phases] == [
         "preview",
@@ -264,39 +270,43 @@ def test_the_shipped_bootstrap_goes_up_rests_is_protected_and_goes_down(tmp_path
         "destroy",
     ]
     report = (result.folder / "report.md").read_text(encoding="utf-8")
-    assert "Who may become what" in report
+    assert "Roles and users of CI jobs" in report
     state = (result.folder / "state.json").read_text(encoding="utf-8")
     outputs = next(
         one["outputs"]
         for one in json.loads(state)["deployment"]["resources"]
         if one["type"] == "pulumi:pulumi:Stack"
     )
-    assert "idcscs-" not in state, "the application's secret is encrypted in the state"
+    assert "idcscs-" not in state, "the state encrypts the secret of the application"
     assert outputs["PULUMI_BACKEND_URL"].startswith("s3://gpu-runners-state-")
 
 
 @pytest.mark.engine
-def test_a_new_environment_changes_no_other(tmp_path: Path) -> None:
-    document = yaml.safe_load(bootstraps.FILE.read_text(encoding="utf-8"))
+def test_a_new_environment_changes_no_other_environment(tmp_path: Path) -> None:
+    document = yaml.safe_load(bootstrap_samples.FILE.read_text(encoding="utf-8"))
     environments = document["config"][KEY]["environments"]
-    environments["research"] = {"clusters": ["lab"], "branch": "research"}
+    environments["research"] = {"clusters": ["research"], "branch": "research"}
     changed = tmp_path / "Pulumi.more.yaml"
     changed.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
-    result = rehearse(bootstraps.FILE, to=changed, project=BOOTSTRAP, folder=tmp_path / "left")
+    result = rehearse(
+        bootstrap_samples.FILE, to=changed, project=BOOTSTRAP, folder=tmp_path / "left"
+    )
     assert result.problems == ()
     changes = result.phase("up").differences
-    made = {one.name for one in changes if one.operation == "create"}
-    assert made
-    assert all(name.startswith("gpu-runners-deploy-research") for name in made)
+    created = {one.name for one in changes if one.operation == "create"}
+    assert created
+    assert all(name.startswith("gpu-runners-deploy-research") for name in created)
     others = {(one.operation, one.name) for one in changes if one.operation != "create"}
-    assert others == {("update", "gpu-runners-preview-read")}, "the preview reads one cluster more"
+    assert others == {("update", "gpu-runners-preview-read")}, (
+        "the preview role reads one more cluster"
+    )
 
 
 @pytest.mark.parametrize("change", [{KEY: {"aws": {}}}, {}])
-def test_a_bad_file_is_refused_before_the_engine_starts(
+def test_a_rehearsal_refuses_an_invalid_file_before_the_engine_starts(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
     file = tmp_path / "Pulumi.bad.yaml"
     file.write_text(yaml.safe_dump({"config": change}), encoding="utf-8")
-    with pytest.raises(Refused, match=r"gpu-runners-bootstrap:bootstrap|environments"):
+    with pytest.raises(RehearsalError, match=r"gpu-runners-bootstrap:bootstrap|environments"):
         rehearse(file, project=BOOTSTRAP, folder=tmp_path / "left")

@@ -1,4 +1,4 @@
-"""Who may become a role, and what the role may do: asked of the documents as IAM would."""
+"""Trust policies and role policies, evaluated as IAM would evaluate them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bootstrap import policies
+from bootstrap import iam_policies
+from bootstrap.iam_actions import ACTIONS
 from bootstrap.plan import AwsPlan, RolePlan
-from bootstrap.rights import RIGHTS
-from tests.bootstrap.bootstraps import BUCKET, GONE, KEY_ARN, plan
-from tests.bootstrap.iam import allows, several, too_wide
+from tests.bootstrap.bootstrap_samples import BUCKET, KEY_ARN, REMOVED, plan
+from tests.bootstrap.iam_evaluation import allows, as_list, too_wide
 
 HERE = {"aws__RequestedRegion": "us-west-2"}
 ROLE = "arn:aws:iam::111122223333:role"
@@ -28,7 +28,7 @@ def account(changes: dict[str, Any] | None = None) -> AwsPlan:
     return found
 
 
-def documents(role: RolePlan) -> list[policies.Document]:
+def documents(role: RolePlan) -> list[iam_policies.Document]:
     return [role.state_policy(BUCKET, KEY_ARN), *role.cloud_policies().values()]
 
 
@@ -39,7 +39,7 @@ ROLES = {"preview": PREVIEW, "staging": STAGING, "prod": PROD}
 every_role = pytest.mark.parametrize("role", ROLES.values(), ids=list(ROLES))
 
 
-def may_become(role: RolePlan, issuer: str, subject: str, audience: str | None = None) -> bool:
+def may_assume(role: RolePlan, issuer: str, subject: str, audience: str | None = None) -> bool:
     trust = role.trust({"github": "github-arn", "gitlab": "gitlab-arn"})
     return allows(
         [trust],
@@ -50,23 +50,23 @@ def may_become(role: RolePlan, issuer: str, subject: str, audience: str | None =
 
 
 @pytest.mark.parametrize("repository", [BY_NAME, BY_NUMBER])
-def test_both_forms_of_githubs_subject_are_trusted(repository: str) -> None:
-    assert may_become(PREVIEW, GITHUB, f"{repository}:pull_request")
-    assert may_become(STAGING, GITHUB, f"{repository}:environment:staging")
+def test_both_forms_of_githubs_subject_are_accepted(repository: str) -> None:
+    assert may_assume(PREVIEW, GITHUB, f"{repository}:pull_request")
+    assert may_assume(STAGING, GITHUB, f"{repository}:environment:staging")
 
 
 @pytest.mark.parametrize("repository", [BY_NAME, BY_NUMBER])
-def test_the_check_for_drift_previews_from_its_branch(repository: str) -> None:
-    assert may_become(PREVIEW, GITHUB, f"{repository}:ref:refs/heads/main")
+def test_the_drift_check_previews_from_the_configured_branch(repository: str) -> None:
+    assert may_assume(PREVIEW, GITHUB, f"{repository}:ref:refs/heads/main")
     other = account({"github.branch": "trunk"}).preview
-    assert may_become(other, GITHUB, f"{repository}:ref:refs/heads/trunk")
-    assert not may_become(other, GITHUB, f"{repository}:ref:refs/heads/main")
+    assert may_assume(other, GITHUB, f"{repository}:ref:refs/heads/trunk")
+    assert not may_assume(other, GITHUB, f"{repository}:ref:refs/heads/main")
 
 
-def test_without_the_numbers_only_the_names_are_trusted() -> None:
-    role = account({"github.owner_id": GONE, "github.repository_id": GONE}).preview
-    assert may_become(role, GITHUB, f"{BY_NAME}:pull_request")
-    assert not may_become(role, GITHUB, f"{BY_NUMBER}:pull_request")
+def test_without_ids_only_the_subject_with_names_is_accepted() -> None:
+    role = account({"github.owner_id": REMOVED, "github.repository_id": REMOVED}).preview
+    assert may_assume(role, GITHUB, f"{BY_NAME}:pull_request")
+    assert not may_assume(role, GITHUB, f"{BY_NUMBER}:pull_request")
 
 
 @pytest.mark.parametrize(
@@ -82,39 +82,39 @@ def test_without_the_numbers_only_the_names_are_trusted() -> None:
     ],
 )
 def test_no_other_workflow_may_preview(subject: str) -> None:
-    assert not may_become(PREVIEW, GITHUB, subject)
+    assert not may_assume(PREVIEW, GITHUB, subject)
 
 
 @pytest.mark.parametrize("subject", ["pull_request", "ref:refs/heads/main", "environment:prod"])
-def test_only_its_own_environment_deploys(subject: str) -> None:
-    assert not may_become(STAGING, GITHUB, f"{BY_NAME}:{subject}")
+def test_a_deploy_role_accepts_only_jobs_of_its_environment(subject: str) -> None:
+    assert not may_assume(STAGING, GITHUB, f"{BY_NAME}:{subject}")
 
 
 @every_role
-def test_a_token_for_somebody_else_is_refused(role: RolePlan) -> None:
-    own = next(one for _, claim in role.claims.values() for one in claim.values)
-    assert may_become(role, GITHUB, own)
-    assert not may_become(role, GITHUB, own, "https://cloud.oracle.com")
+def test_a_token_for_another_audience_is_refused(role: RolePlan) -> None:
+    subject = next(one for _, claim in role.claims.values() for one in claim.values)
+    assert may_assume(role, GITHUB, subject)
+    assert not may_assume(role, GITHUB, subject, "https://cloud.oracle.com")
 
 
-def test_gitlab_deploys_from_the_branch_and_previews_from_any() -> None:
-    assert may_become(PREVIEW, "gitlab.com", f"{PROJECT}:a-feature")
-    assert may_become(STAGING, "gitlab.com", f"{PROJECT}:main")
-    assert not may_become(STAGING, "gitlab.com", f"{PROJECT}:a-feature")
-    assert not may_become(PROD, "gitlab.com", f"{PROJECT}:main")
+def test_gitlab_deploys_from_one_branch_and_previews_from_any() -> None:
+    assert may_assume(PREVIEW, "gitlab.com", f"{PROJECT}:a-feature")
+    assert may_assume(STAGING, "gitlab.com", f"{PROJECT}:main")
+    assert not may_assume(STAGING, "gitlab.com", f"{PROJECT}:a-feature")
+    assert not may_assume(PROD, "gitlab.com", f"{PROJECT}:main")
     other = "project_path:example-group/other:ref_type:branch:ref:main"
-    assert not may_become(PREVIEW, "gitlab.com", other)
+    assert not may_assume(PREVIEW, "gitlab.com", other)
 
 
-def test_a_gitlab_of_your_own_is_its_own_issuer() -> None:
+def test_a_self_managed_gitlab_is_the_issuer() -> None:
     role = account({"gitlab.url": "https://gitlab.example.com"}).preview
-    assert may_become(role, "gitlab.example.com", f"{PROJECT}:a-feature")
-    assert not may_become(role, "gitlab.com", f"{PROJECT}:a-feature")
+    assert may_assume(role, "gitlab.example.com", f"{PROJECT}:a-feature")
+    assert not may_assume(role, "gitlab.com", f"{PROJECT}:a-feature")
 
 
-def test_the_subject_of_one_issuer_is_nothing_to_the_other() -> None:
-    assert not may_become(PREVIEW, "gitlab.com", f"{BY_NAME}:pull_request")
-    assert not may_become(PREVIEW, GITHUB, f"{PROJECT}:main")
+def test_a_subject_of_one_issuer_is_refused_from_the_other() -> None:
+    assert not may_assume(PREVIEW, "gitlab.com", f"{BY_NAME}:pull_request")
+    assert not may_assume(PREVIEW, GITHUB, f"{PROJECT}:main")
 
 
 @every_role
@@ -124,49 +124,49 @@ def test_no_statement_is_too_wide(role: RolePlan) -> None:
 
 
 @pytest.mark.parametrize(
-    ("planted", "words"),
+    ("statement", "reason"),
     [
         ({"Action": "*", "Resource": "*"}, "a wildcard action"),
         ({"Action": ["ec2:*"], "Resource": "*"}, "a wildcard action"),
-        ({"Action": "ec2:CreateVpc", "Resource": "*"}, "under no condition"),
-        ({"Action": "s3:PutObject", "Resource": ["*"]}, "on everything"),
+        ({"Action": "ec2:CreateVpc", "Resource": "*"}, "without condition"),
+        ({"Action": "s3:PutObject", "Resource": ["*"]}, "on every resource"),
         ({"Action": "iam:CreateRole", "Resource": f"{ROLE}/*"}, "on any role"),
         ({"Action": "iam:PassRole", "Resource": f"{ROLE}/ci-*"}, "to any service"),
     ],
 )
-def test_a_planted_statement_that_is_too_wide_is_found(planted: dict[str, Any], words: str) -> None:
-    document = policies.network_writing(STAGING.scope)
-    document["Statement"].append({"Effect": "Allow", **planted})
-    assert any(words in one for one in too_wide(document))
+def test_a_statement_that_is_too_wide_is_found(statement: dict[str, Any], reason: str) -> None:
+    document = iam_policies.network_writing(STAGING.scope)
+    document["Statement"].append({"Effect": "Allow", **statement})
+    assert any(reason in one for one in too_wide(document))
 
 
 @every_role
-def test_a_role_has_room_for_its_policies(role: RolePlan) -> None:
+def test_the_policies_of_a_role_are_below_the_limit(role: RolePlan) -> None:
     text = "".join(json.dumps(one) for one in documents(role))
-    assert len("".join(text.split())) <= policies.INLINE_LIMIT
+    assert len("".join(text.split())) <= iam_policies.INLINE_LIMIT
 
 
-def test_as_many_clusters_of_the_longest_name_as_the_spec_takes_still_fit() -> None:
+def test_the_maximum_of_clusters_with_the_longest_names_is_below_the_limit() -> None:
     environments = {
         f"e{one}": {"clusters": [f"{'c' * 32}-{one}x{two}" for two in range(4)], "branch": "main"}
         for one in range(5)
     }
     regions = ["us-west-2", "us-east-1", "eu-central-1", "ap-southeast-2"]
-    changes = {"environments": environments, "aws.cluster_regions": regions, "oci": GONE}
+    changes = {"environments": environments, "aws.cluster_regions": regions, "oci": REMOVED}
     found = account(changes)
     bucket, key = f"arn:aws:s3:::{'b' * 63}", f"{KEY_ARN}{'0' * 35}"
     for role in (found.preview, *found.deploy.values()):
-        several_texts = [role.state_policy(bucket, key), *role.cloud_policies().values()]
-        text = "".join(json.dumps(one) for one in several_texts)
-        assert len("".join(text.split())) <= policies.INLINE_LIMIT
+        sent = [role.state_policy(bucket, key), *role.cloud_policies().values()]
+        text = "".join(json.dumps(one) for one in sent)
+        assert len("".join(text.split())) <= iam_policies.INLINE_LIMIT
 
 
-def test_a_preview_writes_nothing_anywhere() -> None:
+def test_a_preview_writes_nothing() -> None:
     actions = {
         action
         for document in documents(PREVIEW)
         for statement in document["Statement"]
-        for action in several(statement["Action"])
+        for action in as_list(statement["Action"])
     }
     verbs = {action.partition(":")[2] for action in actions}
     assert {one for one in verbs if not one.startswith(("Describe", "Get", "List"))} == {"Decrypt"}
@@ -176,7 +176,7 @@ def may(role: RolePlan, action: str, resource: str, **context: Any) -> bool:
     return allows(documents(role), action, resource, **context)
 
 
-def test_the_state_of_every_stack_is_read_by_a_preview_but_not_the_bootstraps() -> None:
+def test_a_preview_reads_the_state_of_every_stack_except_the_bootstrap() -> None:
     state = f"{BUCKET}/.pulumi/stacks"
     for stack in ("staging", "prod"):
         assert may(PREVIEW, "s3:GetObject", f"{state}/gpu-runners/{stack}.json")
@@ -197,19 +197,19 @@ def test_the_state_of_every_stack_is_read_by_a_preview_but_not_the_bootstraps() 
         "locks/organization/gpu-runners/staging/1.json",
     ],
 )
-def test_a_deploy_writes_the_state_of_its_own_stack_only(key: str) -> None:
+def test_a_deploy_role_writes_the_state_of_its_own_stack_only(key: str) -> None:
     for action in ("s3:GetObject", "s3:PutObject", "s3:DeleteObject"):
         assert may(STAGING, action, f"{BUCKET}/.pulumi/{key}")
         assert not may(PROD, action, f"{BUCKET}/.pulumi/{key}")
     assert not may(PREVIEW, "s3:PutObject", f"{BUCKET}/.pulumi/{key}")
 
 
-def test_a_stack_whose_name_goes_on_after_a_dot_is_another() -> None:
+def test_a_stack_name_with_a_dot_is_another_stack() -> None:
     assert not may(STAGING, "s3:PutObject", f"{BUCKET}/.pulumi/stacks/gpu-runners/staging.eu.json")
     assert not may(STAGING, "s3:PutObject", f"{BUCKET}/.pulumi/history/gpu-runners/staging.eu/1")
 
 
-def test_the_key_opens_secrets_and_encrypts_state() -> None:
+def test_preview_decrypts_and_deploy_also_encrypts() -> None:
     assert may(PREVIEW, "kms:Decrypt", KEY_ARN)
     assert not may(PREVIEW, "kms:GenerateDataKey", KEY_ARN)
     assert may(STAGING, "kms:GenerateDataKey", KEY_ARN)
@@ -217,7 +217,7 @@ def test_the_key_opens_secrets_and_encrypts_state() -> None:
     assert not may(STAGING, "kms:Decrypt", "arn:aws:kms:us-west-2:111122223333:key/other")
 
 
-def test_a_deploy_touches_its_own_clusters_only() -> None:
+def test_a_deploy_role_changes_its_own_clusters_only() -> None:
     eks = "arn:aws:eks:us-west-2:111122223333"
     for own in ("cluster/ci-staging", "nodegroup/ci-staging/t4/1", "addon/ci-staging/coredns/1"):
         assert may(STAGING, "eks:TagResource", f"{eks}:{own}", **HERE)
@@ -228,14 +228,14 @@ def test_a_deploy_touches_its_own_clusters_only() -> None:
         assert not may(STAGING, action, f"{eks}:cluster/ci-staging")
 
 
-def test_a_cluster_is_made_only_with_its_own_tag() -> None:
+def test_a_cluster_is_created_only_with_its_own_tag() -> None:
     tag = "aws__RequestTag___gpu-runners___cluster"
     assert may(STAGING, "eks:CreateCluster", "*", **HERE, **{tag: "ci-staging"})
     assert not may(STAGING, "eks:CreateCluster", "*", **HERE, **{tag: "ci-usw2"})
     assert not may(STAGING, "eks:CreateCluster", "*", **HERE)
 
 
-def test_networks_are_made_anywhere_in_the_region_and_changed_by_their_tag() -> None:
+def test_networks_are_created_in_the_region_and_changed_only_with_the_tag() -> None:
     tag = "aws__ResourceTag___gpu-runners___cluster"
     assert may(STAGING, "ec2:CreateVpc", "*", **HERE)
     assert not may(STAGING, "ec2:CreateVpc", "*", aws__RequestedRegion="eu-west-1")
@@ -245,21 +245,23 @@ def test_networks_are_made_anywhere_in_the_region_and_changed_by_their_tag() -> 
     assert not may(STAGING, "ec2:TerminateInstances", "*", **HERE, **{tag: "ci-staging"})
 
 
-def test_a_security_group_is_opened_by_its_tag_only() -> None:
+def test_rules_are_added_only_to_security_groups_with_the_tag() -> None:
     tag = "aws__ResourceTag___gpu-runners___cluster"
     for action in ("ec2:AuthorizeSecurityGroupIngress", "ec2:AuthorizeSecurityGroupEgress"):
         assert may(STAGING, action, "*", **HERE, **{tag: "ci-staging"})
         assert not may(STAGING, action, "*", **HERE)
 
 
-def test_tags_are_set_at_birth_or_on_what_is_ones_own() -> None:
+def test_tags_are_set_on_creation_or_on_resources_with_the_tag() -> None:
     tag = "aws__ResourceTag___gpu-runners___cluster"
     assert may(STAGING, "ec2:CreateTags", "*", **HERE, ec2__CreateAction="CreateSubnet")
     assert may(STAGING, "ec2:CreateTags", "*", **HERE, **{tag: "ci-staging"})
-    assert not may(STAGING, "ec2:CreateTags", "*", **HERE), "else a tag opens anything"
+    assert not may(STAGING, "ec2:CreateTags", "*", **HERE), (
+        "otherwise the role could tag any resource and then change it"
+    )
 
 
-def test_roles_are_the_clusters_own_and_go_to_eks() -> None:
+def test_only_roles_of_the_clusters_are_changed_and_passed_to_eks() -> None:
     node = f"{ROLE}/ci-staging-eks-node-1a2b3c4"
     passed = {"iam__PassedToService": "eks.amazonaws.com"}
     assert may(STAGING, "iam:CreateRole", node)
@@ -270,7 +272,7 @@ def test_roles_are_the_clusters_own_and_go_to_eks() -> None:
         assert not may(STAGING, "iam:PassRole", f"{ROLE}/{other}", **passed)
 
 
-def test_only_the_policies_of_the_program_are_attached() -> None:
+def test_only_the_policies_of_the_fleet_are_attached() -> None:
     node = f"{ROLE}/ci-staging-eks-node-1a2b3c4"
     worker = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
     admin = "arn:aws:iam::aws:policy/AdministratorAccess"
@@ -280,9 +282,9 @@ def test_only_the_policies_of_the_program_are_attached() -> None:
     assert may(STAGING, "iam:PutRolePolicy", f"{ROLE}/ci-staging-autoscaler-role-1a2b3c4")
 
 
-def test_an_environment_without_eks_clusters_deploys_state_only() -> None:
+def test_a_deploy_role_without_eks_clusters_writes_only_state() -> None:
     changes = {
-        "environments.prod.clusters": GONE,
+        "environments.prod.clusters": REMOVED,
         "aws.permissions_boundary": BOUNDARY,
     }
     role = account(changes).deploy["prod"]
@@ -291,19 +293,19 @@ def test_an_environment_without_eks_clusters_deploys_state_only() -> None:
     assert role.permissions_boundary == BOUNDARY
 
 
-def test_every_action_of_the_table_is_written_in_full() -> None:
-    for token, rights in RIGHTS.items():
-        for action in (*rights.read, *rights.make, *rights.change):
+def test_no_action_of_the_table_has_a_wildcard() -> None:
+    for token, actions in ACTIONS.items():
+        for action in (*actions.read, *actions.make, *actions.change):
             service, _, name = action.partition(":")
             assert service in ("autoscaling", "ec2", "eks", "iam", "logs"), token
             assert name.isalpha(), action
         assert all(
-            one.partition(":")[2].startswith(("Describe", "Get", "List")) for one in rights.read
+            one.partition(":")[2].startswith(("Describe", "Get", "List")) for one in actions.read
         ), token
 
 
-def test_the_bucket_answers_over_tls_only() -> None:
-    (statement,) = policies.tls_only(BUCKET)["Statement"]
+def test_the_bucket_policy_denies_requests_without_tls() -> None:
+    (statement,) = iam_policies.tls_only(BUCKET)["Statement"]
     assert statement["Effect"] == "Deny"
     assert statement["Resource"] == [BUCKET, f"{BUCKET}/*"]
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pulumi_rehearsal import children
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 from change import environments
 from change.environments import LOCK_FILE, interpreter
@@ -81,7 +81,7 @@ def test_what_failed_half_way_is_made_anew(
     sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Installers("pip"))
-    with pytest.raises(Refused, match="pip install ended with 1: no matching distribution"):
+    with pytest.raises(RehearsalError, match="pip install ended with 1: no matching distribution"):
         interpreter(*sides, lambda _: None, tmp_path)
     installers = Installers()
     use(monkeypatch, installers)
@@ -92,7 +92,7 @@ def test_what_failed_half_way_is_made_anew(
 def test_a_base_without_a_lock_file_is_refused(sides: tuple[Path, Path]) -> None:
     base, head = sides
     (base / LOCK_FILE).unlink()
-    with pytest.raises(Refused, match=r"the base has no requirements\.txt"):
+    with pytest.raises(RehearsalError, match=r"the base has no requirements\.txt"):
         interpreter(base, head, pytest.fail)
 
 

@@ -11,7 +11,7 @@ import grpc
 import pytest
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import language_pb2_grpc
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 from change import host
 from change.host import served
@@ -53,7 +53,7 @@ def test_an_environment_without_the_sdk_is_refused_with_its_reason(tmp_path: Pat
     python.chmod(0o755)
     lines: list[str] = []
     with (
-        pytest.raises(Refused, match="cannot be served: ModuleNotFoundError"),
+        pytest.raises(RehearsalError, match="cannot be served: ModuleNotFoundError"),
         served(python, tmp_path, on_line=lines.append) as running,
     ):
         running.address()
@@ -62,7 +62,7 @@ def test_an_environment_without_the_sdk_is_refused_with_its_reason(tmp_path: Pat
 
 def test_what_prints_something_else_is_no_host(tmp_path: Path) -> None:
     with (
-        pytest.raises(Refused, match="'hello' is no port"),
+        pytest.raises(RehearsalError, match="'hello' is no port"),
         served(_script(tmp_path, "echo hello; sleep 60"), tmp_path, on_line=print) as running,
     ):
         running.address()
@@ -74,7 +74,7 @@ def test_a_host_that_never_answers_is_given_up(
     monkeypatch.setattr(host, "START_S", 0.3)
     started = time.monotonic()
     with (
-        pytest.raises(Refused, match="no answer within"),
+        pytest.raises(RehearsalError, match="no answer within"),
         served(_script(tmp_path, "sleep 60"), tmp_path, on_line=print) as running,
     ):
         running.address()

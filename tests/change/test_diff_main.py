@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.workspace import ROOT
 from rich.console import Console
 
@@ -24,7 +24,7 @@ from tests.change.diffs import diff, prop, resource, subject
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Stands for the making of a diff; `answer` is what comes of it."""
-    seen: dict[str, Any] = {"answer": Refused("enough [seen]")}
+    seen: dict[str, Any] = {"answer": RehearsalError("enough [seen]")}
 
     def make(config: Path, ref: str | None, **more: Any) -> Made:
         seen.update(config=config, ref=ref, exact=more["exact"])
@@ -61,7 +61,7 @@ def test_the_options_choose_file_and_base(
         (diff(), 0),
         (diff(problem="the base is broken"), 0),
         (diff(refused=("no",)), 1),
-        (Refused("no"), 1),
+        (RehearsalError("no"), 1),
         (OSError("disk"), 1),
         (WrongBase("no"), 2),
         (KeyboardInterrupt(), 130),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.result import Result
 
 pytestmark = pytest.mark.engine

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi_rehearsal import life
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal import driver
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.standin.faults import Fault
 from pulumi_rehearsal.workspace import ROOT
 
@@ -21,9 +21,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     def rehearse(config: Path, **more: Any) -> None:
         seen.update(config=config, **more)
-        raise Refused("enough [seen]")
+        raise RehearsalError("enough [seen]")
 
-    monkeypatch.setattr(life, "rehearse", rehearse)
+    monkeypatch.setattr(driver, "rehearse", rehearse)
     return seen
 
 
@@ -101,7 +101,7 @@ def test_an_interrupt_ends_quietly(
     def interrupted(*given: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(life, "rehearse", interrupted)
+    monkeypatch.setattr(driver, "rehearse", interrupted)
     assert main([]) == 130
     assert "interrupted" in capsys.readouterr().out
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from holding import Holding
 from pulumi_rehearsal.standin.aws import KINDS, LOOKUPS, tokens
-from pulumi_rehearsal.standin.kind import Properties, Thing
+from pulumi_rehearsal.standin.kind import Properties, Resource
 
 SCOPE = "aws:us-west-2"
 AWS_POLICY = "arn:aws:iam::aws:policy/"
@@ -50,13 +50,15 @@ class Account(Holding):
 
     # Larger things
 
-    def role(self, name: str, service: str, *policies: str, actions: tuple[str, ...] = ()) -> Thing:
+    def role(
+        self, name: str, service: str, *policies: str, actions: tuple[str, ...] = ()
+    ) -> Resource:
         role = self.make(tokens.ROLE, name, assumeRolePolicy=trust(service, *actions))
         for policy in policies:
             self.attach(role, policy)
         return role
 
-    def attach(self, role: Thing, policy: str) -> Thing:
+    def attach(self, role: Resource, policy: str) -> Resource:
         return self.make(
             tokens.ROLE_POLICY_ATTACHMENT,
             f"{role.name}-{policy}",
@@ -64,10 +66,12 @@ class Account(Holding):
             policyArn=AWS_POLICY + policy,
         )
 
-    def vpc(self, name: str = "net", block: str = "10.0.0.0/16") -> Thing:
+    def vpc(self, name: str = "net", block: str = "10.0.0.0/16") -> Resource:
         return self.make(tokens.VPC, name, cidrBlock=block)
 
-    def subnet(self, vpc: Thing, name: str, block: str, zone: str = "a", **inputs: Any) -> Thing:
+    def subnet(
+        self, vpc: Resource, name: str, block: str, zone: str = "a", **inputs: Any
+    ) -> Resource:
         return self.make(
             tokens.SUBNET,
             name,
@@ -77,7 +81,7 @@ class Account(Holding):
             **inputs,
         )
 
-    def route(self, name: str, vpc: Thing, subnets: list[Thing], **target: str) -> Thing:
+    def route(self, name: str, vpc: Resource, subnets: list[Resource], **target: str) -> Resource:
         table = self.make(tokens.ROUTE_TABLE, f"{name}-table", vpcId=vpc.id)
         self.make(
             tokens.ROUTE,
@@ -124,7 +128,7 @@ class Fleet(Account):
     def private_ids(self) -> list[str]:
         return [subnet.id for subnet in self.private]
 
-    def make_cluster(self, name: str, /, **inputs: Any) -> Thing:
+    def make_cluster(self, name: str, /, **inputs: Any) -> Resource:
         given = {
             "name": name,
             "roleArn": self.cluster_role.outputs["arn"],
@@ -135,10 +139,10 @@ class Fleet(Account):
         }
         return self.make(tokens.CLUSTER, name, **{**given, **inputs})
 
-    def addon(self, name: str, /, **inputs: Any) -> Thing:
+    def addon(self, name: str, /, **inputs: Any) -> Resource:
         return self.make(tokens.ADDON, name, clusterName=self.cluster.id, addonName=name, **inputs)
 
-    def template(self, name: str = "t4", /, **inputs: Any) -> Thing:
+    def template(self, name: str = "t4", /, **inputs: Any) -> Resource:
         return self.make(tokens.LAUNCH_TEMPLATE, name, **inputs)
 
     def pool(
@@ -147,9 +151,9 @@ class Fleet(Account):
         /,
         *,
         sizes: tuple[int, int, int] = (0, 0, 4),
-        template: Thing | None = None,
+        template: Resource | None = None,
         **inputs: Any,
-    ) -> Thing:
+    ) -> Resource:
         """`sizes` are min, desired, max; a GPU pool unless told otherwise."""
         low, wanted, high = sizes
         given: Properties = {
@@ -169,7 +173,7 @@ class Fleet(Account):
         known = {key: value for key, value in merged.items() if value is not None}
         return self.make(tokens.NODE_GROUP, name, **known)
 
-    def system_pool(self, **inputs: Any) -> Thing:
+    def system_pool(self, **inputs: Any) -> Resource:
         return self.pool(
             "system",
             sizes=(2, 2, 4),

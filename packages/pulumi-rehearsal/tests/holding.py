@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from pulumi_rehearsal.standin.kind import Call, Kind, Lookup, Properties, Thing
+from pulumi_rehearsal.standin.kind import Call, Kind, Lookup, Properties, Resource
 from pulumi_rehearsal.standin.world import World
 
 
@@ -30,15 +30,15 @@ class Holding:
             name=name,
             inputs=inputs,
             scope=scope or self.home,
-            life=self.world.lives(urn),
+            generation=self.world.generation(urn),
         )
 
-    def make(self, token: str, name: str, /, scope: str | None = None, **inputs: Any) -> Thing:
+    def make(self, token: str, name: str, /, scope: str | None = None, **inputs: Any) -> Resource:
         kind = self.kinds[token]
         checked = kind.check(self.call(token, name, inputs, scope), None)
         call = self.call(token, name, checked, scope)
         made_id, outputs = kind.create(call, self.world)
-        thing = Thing(
+        thing = Resource(
             urn=call.urn,
             type=token,
             name=name,
@@ -51,12 +51,12 @@ class Holding:
         self.world.record("created", thing)
         return thing
 
-    def now(self, thing: Thing) -> Thing:
+    def now(self, thing: Resource) -> Resource:
         found = self.world.get(thing.id, thing.type, thing.scope)
         assert found is not None, f"{thing.id} is gone"
         return found
 
-    def change(self, thing: Thing, /, **inputs: Any) -> Thing:
+    def change(self, thing: Resource, /, **inputs: Any) -> Resource:
         """An input of None is taken away."""
         kind = self.kinds[thing.type]
         old = self.now(thing)
@@ -65,7 +65,7 @@ class Holding:
         }
         checked = kind.check(self.call(old.type, old.name, wanted, old.scope), old.inputs)
         outputs = kind.update(self.call(old.type, old.name, checked, old.scope), old, self.world)
-        changed = Thing(
+        changed = Resource(
             urn=old.urn,
             type=old.type,
             name=old.name,
@@ -78,7 +78,7 @@ class Holding:
         self.world.record("updated", changed)
         return changed
 
-    def delete(self, thing: Thing) -> None:
+    def delete(self, thing: Resource) -> None:
         old = self.now(thing)
         self.kinds[thing.type].delete(old, self.world)
         self.world.remove(old)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from pulumi_rehearsal.standin import gitlab, kubernetes
-from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Thing
+from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Resource
 from pulumi_rehearsal.standin.kubernetes.arc_definitions import definition
 from pulumi_rehearsal.standin.world import World
 
@@ -61,7 +61,7 @@ class Lab:
 
     def make(
         self, token: str, inputs: dict, *, name: str = "thing", scope: str | None = None
-    ) -> Thing:
+    ) -> Resource:
         """Check and create, as the engine asks for them in `up`."""
         scope = scope or self.scope
         checked = KINDS[token].check(self._call(token, name, inputs, scope), None)
@@ -72,7 +72,7 @@ class Lab:
         self.world.record("created", thing)
         return thing
 
-    def change(self, thing: Thing, **inputs: Any) -> Thing:
+    def change(self, thing: Resource, **inputs: Any) -> Resource:
         """An update in place; nested mappings are merged."""
         wanted = _merged(thing.inputs, inputs)
         call = self._call(thing.type, thing.name, wanted, thing.scope)
@@ -83,7 +83,7 @@ class Lab:
         self.world.replace(changed)
         return changed
 
-    def remove(self, thing: Thing) -> None:
+    def remove(self, thing: Resource) -> None:
         """A delete."""
         current = self.world.get(thing.id, thing.type, thing.scope)
         KINDS[thing.type].delete(current, self.world)
@@ -98,18 +98,20 @@ class Lab:
 
     # Objects that many tests start from
 
-    def namespace(self, name: str, labels: dict | None = None, scope: str | None = None) -> Thing:
+    def namespace(
+        self, name: str, labels: dict | None = None, scope: str | None = None
+    ) -> Resource:
         metadata = {"name": name, **({"labels": labels} if labels else {})}
         return self.make(
             NAMESPACE, _object("v1", "Namespace", metadata=metadata), name=name, scope=scope
         )
 
-    def secret(self, namespace: str, name: str, scope: str | None = None, **data: str) -> Thing:
+    def secret(self, namespace: str, name: str, scope: str | None = None, **data: str) -> Resource:
         metadata = {"name": name, "namespace": namespace}
         inputs = _object("v1", "Secret", metadata=metadata, stringData=data)
         return self.make(SECRET, inputs, name=f"{namespace}-{name}", scope=scope)
 
-    def definitions(self, version: str = "0.14.2", scope: str | None = None) -> list[Thing]:
+    def definitions(self, version: str = "0.14.2", scope: str | None = None) -> list[Resource]:
         """ARC's four, as the ConfigGroup registers them."""
         made = []
         for plural in DEFINITIONS:
@@ -118,10 +120,10 @@ class Lab:
             )
         return made
 
-    def release(self, inputs: dict, scope: str | None = None) -> Thing:
+    def release(self, inputs: dict, scope: str | None = None) -> Resource:
         return self.make(RELEASE, inputs, name=str(inputs.get("name")), scope=scope)
 
-    def eks(self, *groups: dict, version: str = "1.35", name: str = "ci") -> Thing:
+    def eks(self, *groups: dict, version: str = "1.35", name: str = "ci") -> Resource:
         """An EKS cluster behind `EKS_SCOPE` with these node groups."""
         outputs = {"name": name, "endpoint": ENDPOINT, "version": version}
         cluster = self.put("aws:eks/cluster:Cluster", name, {"version": version}, outputs)
@@ -130,9 +132,9 @@ class Lab:
             self.put("aws:eks/nodeGroup:NodeGroup", f"group-{index}", inputs, inputs)
         return cluster
 
-    def put(self, token: str, name: str, inputs: dict, outputs: dict) -> Thing:
+    def put(self, token: str, name: str, inputs: dict, outputs: dict) -> Resource:
         """Something of another provider's."""
-        thing = Thing(
+        thing = Resource(
             urn=_urn(token, name),
             type=token,
             name=name,
@@ -144,21 +146,21 @@ class Lab:
         self.world.add(thing)
         return thing
 
-    def controller(self, version: str = "0.14.2", **changes: Any) -> Thing:
+    def controller(self, version: str = "0.14.2", **changes: Any) -> Resource:
         """Namespace, definitions and controller, where they are not there yet."""
         if self.world.get("arc-system", NAMESPACE, self.scope) is None:
             self.namespace("arc-system")
             self.definitions(version)
         return self.release(_merged(controller_inputs(version), changes))
 
-    def scale_set(self, version: str = "0.14.2", **changes: Any) -> Thing:
+    def scale_set(self, version: str = "0.14.2", **changes: Any) -> Resource:
         """A lane with its namespace and Secret, where they are not there yet."""
         if self.world.get("runners", NAMESPACE, self.scope) is None:
             self.namespace("runners")
             self.secret("runners", "github", github_token="t")
         return self.release(_merged(scale_set_inputs(version), changes))
 
-    def gitlab_lane(self, *, runner_token: str | None = None, **changes: Any) -> Thing:
+    def gitlab_lane(self, *, runner_token: str | None = None, **changes: Any) -> Resource:
         """A manager with its namespace and Secret, where they are not there yet."""
         if self.world.get("ci", NAMESPACE, self.scope) is None:
             self.namespace("ci")
@@ -170,8 +172,8 @@ class Lab:
     def _call(self, token: str, name: str, inputs: dict, scope: str) -> Call:
         return Call(urn=_urn(token, name), type=token, name=name, inputs=inputs, scope=scope)
 
-    def _thing(self, call: Call, identity: str, outputs: dict) -> Thing:
-        return Thing(
+    def _thing(self, call: Call, identity: str, outputs: dict) -> Resource:
+        return Resource(
             urn=call.urn,
             type=call.type,
             name=call.name,

@@ -9,7 +9,7 @@ from typing import Any
 
 from holding import Holding
 from pulumi_rehearsal.standin import kubernetes
-from pulumi_rehearsal.standin.kind import Properties, Thing
+from pulumi_rehearsal.standin.kind import Properties, Resource
 from pulumi_rehearsal.standin.oci import KINDS, LOOKUPS, tokens
 from pulumi_rehearsal.standin.oci.images import of_region
 
@@ -66,7 +66,7 @@ def labels(**given: str) -> list[Properties]:
     return [{"key": key, "value": value} for key, value in given.items()]
 
 
-def statements(cluster: Thing, rights: tuple[str, ...] = RIGHTS, *terms: str) -> list[str]:
+def statements(cluster: Resource, rights: tuple[str, ...] = RIGHTS, *terms: str) -> list[str]:
     condition = ", ".join(
         terms
         or (
@@ -100,7 +100,7 @@ class Tenancy(Holding):
     lookups = _LOOKUPS
     home = SCOPE
 
-    def make(self, token: str, name: str, /, scope: str | None = None, **inputs: Any) -> Thing:
+    def make(self, token: str, name: str, /, scope: str | None = None, **inputs: Any) -> Resource:
         given = {key: value for key, value in inputs.items() if value is not None}
         if token.startswith("oci:") and token not in _WITHOUT_COMPARTMENT:
             given = {"compartmentId": COMPARTMENT, **given}
@@ -108,16 +108,16 @@ class Tenancy(Holding):
 
     # Larger things
 
-    def vcn(self, name: str = "net", block: str = "10.0.0.0/16", **inputs: Any) -> Thing:
+    def vcn(self, name: str = "net", block: str = "10.0.0.0/16", **inputs: Any) -> Resource:
         return self.make(tokens.VCN, name, cidrBlocks=[block], **inputs)
 
-    def subnet(self, vcn: Thing, name: str, block: str, **inputs: Any) -> Thing:
+    def subnet(self, vcn: Resource, name: str, block: str, **inputs: Any) -> Resource:
         return self.make(tokens.SUBNET, name, vcnId=vcn.id, cidrBlock=block, **inputs)
 
-    def group(self, vcn: Thing, name: str) -> Thing:
+    def group(self, vcn: Resource, name: str) -> Resource:
         return self.make(tokens.SECURITY_GROUP, name, vcnId=vcn.id)
 
-    def rule(self, group: Thing, name: str, direction: str, **inputs: Any) -> Thing:
+    def rule(self, group: Resource, name: str, direction: str, **inputs: Any) -> Resource:
         given = {"protocol": "all", **inputs}
         return self.make(
             tokens.SECURITY_RULE,
@@ -127,7 +127,7 @@ class Tenancy(Holding):
             **given,
         )
 
-    def table(self, vcn: Thing, name: str, *rules: Properties) -> Thing:
+    def table(self, vcn: Resource, name: str, *rules: Properties) -> Resource:
         return self.make(tokens.ROUTE_TABLE, name, vcnId=vcn.id, routeRules=list(rules))
 
     def service(self) -> Properties:
@@ -202,7 +202,7 @@ class Fleet(Network):
         self.cluster = self.make_cluster("ci")
         self.rules = self.open_endpoint()
 
-    def open_endpoint(self, *ports: int) -> list[Thing]:
+    def open_endpoint(self, *ports: int) -> list[Resource]:
         return [
             self.rule(
                 self.endpoint_group,
@@ -216,7 +216,7 @@ class Fleet(Network):
             for port in ports or (6443, 12250)
         ]
 
-    def make_cluster(self, name: str, /, **inputs: Any) -> Thing:
+    def make_cluster(self, name: str, /, **inputs: Any) -> Resource:
         given: Properties = {
             "name": name,
             "kubernetesVersion": VERSION,
@@ -245,7 +245,7 @@ class Fleet(Network):
             **inputs,
         }
 
-    def pool(self, name: str = "a10", /, *, size: int = 0, **inputs: Any) -> Thing:
+    def pool(self, name: str = "a10", /, *, size: int = 0, **inputs: Any) -> Resource:
         """A GPU pool unless told otherwise; None takes an input away."""
         given: Properties = {
             "clusterId": self.cluster.id,
@@ -261,7 +261,7 @@ class Fleet(Network):
         }
         return self.make(tokens.NODE_POOL, name, **{**given, **inputs})
 
-    def system_pool(self, name: str = "system", /, *, size: int = 1, **inputs: Any) -> Thing:
+    def system_pool(self, name: str = "system", /, *, size: int = 1, **inputs: Any) -> Resource:
         given: Properties = {
             "nodeShape": "VM.Standard.E5.Flex",
             "nodeShapeConfig": {"ocpus": 2, "memoryInGbs": 16},
@@ -270,7 +270,7 @@ class Fleet(Network):
         }
         return self.pool(name, size=size, **{**given, **inputs})
 
-    def addon(self, name: str, /, logical: str | None = None, **inputs: Any) -> Thing:
+    def addon(self, name: str, /, logical: str | None = None, **inputs: Any) -> Resource:
         given = {
             "addonName": name,
             "clusterId": self.cluster.id,
@@ -278,15 +278,15 @@ class Fleet(Network):
         }
         return self.make(tokens.ADDON, logical or name, **{**given, **inputs})
 
-    def policy(self, *rights: str) -> Thing:
+    def policy(self, *rights: str) -> Resource:
         text = statements(self.cluster, rights or RIGHTS)
         return self.make(tokens.POLICY, "autoscaler", description="d", statements=text)
 
-    def autoscaler(self, *, logical: str | None = None, **settings: str) -> Thing:
+    def autoscaler(self, *, logical: str | None = None, **settings: str) -> Resource:
         configurations = [{"key": key, "value": value} for key, value in settings.items()]
         return self.addon("ClusterAutoscaler", logical, configurations=configurations)
 
-    def kubernetes_scope(self, cluster: Thing | None = None) -> str:
+    def kubernetes_scope(self, cluster: Resource | None = None) -> str:
         """What a provider with the cluster's kubeconfig is to the stand-in."""
         content = self.look(
             "oci:ContainerEngine/getClusterKubeConfig:getClusterKubeConfig",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from pulumi_rehearsal import children, cli
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 WANTED = cli.pinned_version()
 
@@ -77,7 +77,9 @@ def test_the_variable_goes_before_everything(machine: Machine) -> None:
 def test_a_variable_that_names_no_cli_is_refused_and_not_passed_over(machine: Machine) -> None:
     fake_pulumi(machine.bin / "pulumi", WANTED)
     machine.environment["PULUMI_CLI"] = "/no/such/pulumi"
-    with pytest.raises(Refused, match="PULUMI_CLI: /no/such/pulumi is no Pulumi CLI that runs"):
+    with pytest.raises(
+        RehearsalError, match="PULUMI_CLI: /no/such/pulumi is no Pulumi CLI that runs"
+    ):
         machine.find()
 
 
@@ -168,7 +170,7 @@ def test_a_long_build_tells_its_progress(machine: Machine, monkeypatch: pytest.M
 
 def test_a_failed_build_leaves_nothing_and_names_the_remedies(machine: Machine) -> None:
     machine.install_go("echo 'go: no route to the proxy' >&2; exit 1")
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(RehearsalError) as raised:
         machine.find()
     message = str(raised.value)
     assert "its build failed: go: no route to the proxy" in message
@@ -176,7 +178,7 @@ def test_a_failed_build_leaves_nothing_and_names_the_remedies(machine: Machine) 
 
 
 def test_without_network_and_go_three_remedies_are_named(machine: Machine) -> None:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(RehearsalError) as raised:
         machine.find()
     for remedy in ("on PATH", "PULUMI_CLI", "install Go"):
         assert remedy in str(raised.value)
@@ -215,7 +217,7 @@ def test_a_module_without_a_version_is_refused(
 ) -> None:
     (tmp_path / "go.mod").write_text("module x\n")
     monkeypatch.setattr(cli, "MODULE", tmp_path)
-    with pytest.raises(Refused, match=r"requires no github\.com/pulumi/pulumi/pkg/v3"):
+    with pytest.raises(RehearsalError, match=r"requires no github\.com/pulumi/pulumi/pkg/v3"):
         cli.pinned_version()
 
 

@@ -15,7 +15,7 @@ import pulumi
 import pytest
 from pulumi_rehearsal.result import Result
 from pulumi_rehearsal.standin.faults import EACH_ONCE, Fault
-from pulumi_rehearsal.standin.kind import Call, Kind, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Kind, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.server import Package
 from pulumi_rehearsal.standin.world import World
 from rich.console import Console
@@ -79,7 +79,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Life:
             life.folder,
             program=program,
             packages=with_kind(Watched()),
-            console=Console(file=life.said, width=80),
+            console=Console(file=generation.said, width=80),
         )
         assert dict(os.environ) == before, "the environment is given back as it was"
     return life
@@ -267,11 +267,11 @@ def test_unrest_and_what_is_left_are_problems(rehearse_tiny: Rehearse) -> None:
         """Tags itself anew at each look, and leaves a security group behind."""
 
         def check(self, call: Call, old: Properties | None) -> Properties:
-            return {**super().check(call, old), "tags": {"made": str(call.life)}}
+            return {**super().check(call, old), "tags": {"made": str(call.generation)}}
 
         def create(self, call: Call, world: World) -> tuple[str, Properties]:
             vpc, outputs = super().create(call, world)
-            group = Thing(
+            group = Resource(
                 urn="",
                 type="aws:ec2/securityGroup:SecurityGroup",
                 name="default",
@@ -310,11 +310,11 @@ def test_an_exception_of_the_program_is_its_message_once(rehearse_tiny: Rehearse
 
 
 def test_a_refusal_of_the_cloud_names_resource_rule_and_remedy(rehearse_tiny: Rehearse) -> None:
-    class Refused(NodeGroup):
+    class RehearsalError(NodeGroup):
         def create(self, call: Call, world: World) -> tuple[str, Properties]:
             raise Refusal("the role does not exist yet: create it first")
 
-    result = rehearse_tiny(packages=with_kind(Refused()))
+    result = rehearse_tiny(packages=with_kind(RehearsalError()))
     assert result.problems == (
         "refused: aws:eks/nodeGroup:NodeGroup pool: the role does not exist yet: create it first",
     )

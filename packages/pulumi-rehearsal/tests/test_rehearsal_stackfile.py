@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pulumi_rehearsal import stackfile
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 
 def read(tmp_path: Path, text: str, name: str = "Pulumi.dev.yaml") -> stackfile.StackFile:
@@ -68,27 +68,27 @@ def test_words_and_dates_are_read_as_the_engine_reads_them(tmp_path: Path) -> No
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(RehearsalError) as raised:
         read(tmp_path, text)
     assert str(raised.value).startswith(f"{tmp_path / 'Pulumi.dev.yaml'}: {words}")
 
 
 def test_a_refusal_does_not_repeat_the_line(tmp_path: Path) -> None:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(RehearsalError) as raised:
         read(tmp_path, "a: hunter2: b\n")
     assert "hunter2" not in str(raised.value)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="no such file; give the path of a stack file"):
+    with pytest.raises(RehearsalError, match="no such file; give the path of a stack file"):
         stackfile.read(tmp_path / "none.yaml")
-    with pytest.raises(Refused, match="cannot be read: Is a directory"):
+    with pytest.raises(RehearsalError, match="cannot be read: Is a directory"):
         stackfile.read(tmp_path)
 
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(Refused, match="it is not UTF-8 text"):
+    with pytest.raises(RehearsalError, match="it is not UTF-8 text"):
         stackfile.read(tmp_path / "x.yaml")
 
 

@@ -2,16 +2,21 @@
 
 import pytest
 from pulumi_rehearsal.standin import gitlab, schema
-from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Thing
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Resource
 from pulumi_rehearsal.standin.world import World
 
 KIND = gitlab.UserRunner()
 GROUP = {"runnerType": "group_type", "groupId": 7, "tagLists": ["gpu", "t4"]}
 
 
-def call(inputs, *, life=0):
+def call(inputs, *, generation=0):
     return Call(
-        urn="urn::lane", type=KIND.token, name="lane", inputs=inputs, scope="gitlab:x", life=life
+        urn="urn::lane",
+        type=KIND.token,
+        name="lane",
+        inputs=inputs,
+        scope="gitlab:x",
+        generation=generation,
     )
 
 
@@ -86,14 +91,14 @@ def test_the_token_has_gitlabs_shape_and_is_secret():
 
 
 def test_a_replacement_has_another_token():
-    first, second = (KIND.create(call(GROUP, life=n), World())[1]["token"] for n in (0, 1))
+    first, second = (KIND.create(call(GROUP, generation=n), World())[1]["token"] for n in (0, 1))
     assert first != second
 
 
 def test_tags_change_in_place_and_keep_the_token():
     world = World()
     identity, outputs = KIND.create(call(GROUP), world)
-    thing = Thing(
+    thing = Resource(
         urn="urn::lane",
         type=KIND.token,
         name="lane",
@@ -117,7 +122,7 @@ def test_a_token_is_known_by_its_shape_and_its_runner():
     assert not gitlab.issued("glrt-aBcDeFgHiJkLmNoPqRsT")
     assert not gitlab.runner_of(world, outputs["token"])
     world.add(
-        Thing(
+        Resource(
             urn="urn::lane",
             type=KIND.token,
             name="lane",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import pytest
-from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Kind, Thing
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Kind, Resource
 from pulumi_rehearsal.standin.world import World
 
 
@@ -30,22 +30,22 @@ POOL = Call(
 )
 
 
-def thing(**more: object) -> Thing:
+def thing(**more: object) -> Resource:
     fields = {"urn": "u", "type": "t", "name": "n", "id": "i", "scope": "s"}
-    return Thing(**{**fields, "inputs": {}, "outputs": {}, **more})  # type: ignore[arg-type]
+    return Resource(**{**fields, "inputs": {}, "outputs": {}, **more})  # type: ignore[arg-type]
 
 
 def test_a_resource_without_a_name_gets_one_and_keeps_it() -> None:
     kind = NodeGroup()
     name = kind.check(POOL, None)["nodeGroupName"]
     assert kind.is_automatic(name, "pool")
-    assert kind.check(replace(POOL, life=1), {"nodeGroupName": name})["nodeGroupName"] == name
+    assert kind.check(replace(POOL, generation=1), {"nodeGroupName": name})["nodeGroupName"] == name
 
 
 def test_a_replacement_gets_another_name() -> None:
     kind = NodeGroup()
     first = kind.check(POOL, None)["nodeGroupName"]
-    assert kind.check(replace(POOL, life=1), None)["nodeGroupName"] != first
+    assert kind.check(replace(POOL, generation=1), None)["nodeGroupName"] != first
 
 
 def test_the_same_resource_has_the_same_name_in_every_run() -> None:
@@ -104,10 +104,10 @@ def test_the_world_holds_one_thing_of_a_type_and_id_in_a_scope() -> None:
         world.add(thing())
 
 
-def test_the_world_counts_the_lives_of_a_resource() -> None:
+def test_the_world_counts_the_generations_of_a_resource() -> None:
     world = World()
     world.add(thing(id="1"))
     world.replace(thing(id="1"))
     world.add(thing(id="2"))
-    assert world.lives("u") == 2
+    assert world.generation("u") == 2
     assert world.fresh_hex("u", 7) != world.fresh_hex("u", 7)

@@ -11,14 +11,26 @@ from pulumi_rehearsal.standin.world import World
 KINDS = {kind.token.rpartition(":")[2]: kind for kind in random.PACKAGE.kinds}
 
 
-def made(type_name, inputs, *, name="suffix", life=0):
+def made(type_name, inputs, *, name="suffix", generation=0):
     kind = KINDS[type_name]
     call = Call(
-        urn=f"urn::{name}", type=kind.token, name=name, inputs=inputs, scope="random", life=life
+        urn=f"urn::{name}",
+        type=kind.token,
+        name=name,
+        inputs=inputs,
+        scope="random",
+        generation=generation,
     )
     checked = kind.check(call, None)
     return kind.create(
-        Call(urn=call.urn, type=call.type, name=name, inputs=checked, scope="random", life=life),
+        Call(
+            urn=call.urn,
+            type=call.type,
+            name=name,
+            inputs=checked,
+            scope="random",
+            generation=generation,
+        ),
         World(),
     )
 
@@ -58,7 +70,7 @@ def test_another_resource_and_another_life_have_other_values():
     first, second, third = (
         made("RandomId", {"byteLength": 8}),
         made("RandomId", {"byteLength": 8}, name="other"),
-        made("RandomId", {"byteLength": 8}, life=1),
+        made("RandomId", {"byteLength": 8}, generation=1),
     )
     assert len({first[0], second[0], third[0]}) == 3
 

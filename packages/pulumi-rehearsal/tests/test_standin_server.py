@@ -20,7 +20,7 @@ from pulumi_rehearsal.standin.kind import (
     Lookup,
     Properties,
     Refusal,
-    Thing,
+    Resource,
 )
 from pulumi_rehearsal.standin.server import Package, Server
 from pulumi_rehearsal.standin.world import World
@@ -39,7 +39,7 @@ class Vpc(Kind):
     def compute(self, call: Call, id: str, world: World) -> Properties:
         return {"arn": f"arn:{id}", "state": "available"}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         if "keep" in (old.inputs.get("tags") or {}):
             raise Refusal("the network is still in use: delete what is in it first")
 
@@ -259,7 +259,7 @@ def test_deleting_what_is_gone_is_no_error(client: Client) -> None:
     client.delete(made.id)
 
 
-def test_a_replacement_has_another_id_and_lives_beside_the_old_one(client: Client) -> None:
+def test_a_replacement_has_another_id_and_generations_beside_the_old_one(client: Client) -> None:
     first = client.create({"cidrBlock": "10.0.0.0/16"})
     second = client.create({"cidrBlock": "10.1.0.0/16"})
     assert first.id != second.id

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pulumi
-from pulumi_rehearsal.life import rehearse
+from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.result import Result
 from pulumi_rehearsal.standin.faults import Fault
-from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Kind, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Kind, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.server import Package
 from pulumi_rehearsal.standin.world import World
 
@@ -45,7 +45,7 @@ class NodeGroup(Kind):
     def compute(self, call: Call, id: str, world: World) -> Properties:
         return {"arn": f"arn:aws:eks:us-west-2:111122223333:nodegroup/{id}", "status": "ACTIVE"}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         if world.find("kubernetes:core/v1:Secret") is not None:
             raise Refusal("a Secret still needs the nodes: let it depend on the node group")
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
 
 from fleet.catalog.limits import HELM_RELEASE, IAM_ROLE, LABEL_VALUE, SCALE_SET
-from fleet.plan import ClusterPlan
-from tests.fleet.checks.planted import found, planted, stack_of
+from tests.fleet.checks.planted import found, stack_of
 from tests.fleet.samples import every_key, loaded
 
 CI = "clusters.ci"
@@ -88,21 +86,6 @@ def test_a_namespace_that_two_lanes_name_is_one() -> None:
     (finding,) = found("resource-name", data)
     assert finding.path == "clusters.ci-jobs-x.github.lanes.one.kubernetes_access.namespaces"
     assert "its namespace would be called ci-jobs-x-jobs-y" in finding.message
-
-
-def test_a_release_name_is_one_that_helm_takes() -> None:
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        assert cluster.gitlab is not None
-        lane = cluster.gitlab.lanes[0]
-        long = dataclasses.replace(lane, release=dataclasses.replace(lane.release, name="r" * 54))
-        gitlab = dataclasses.replace(cluster.gitlab, lanes=(long,))
-        return dataclasses.replace(cluster, gitlab=gitlab)
-
-    (finding,) = planted("release-name", every_key(), "ci", plant)
-    assert (finding.severity, finding.path) == ("error", f"{CI}.gitlab.lanes.gl")
-    assert finding.message == f"the release's name {'r' * 54} has 54 characters"
-    assert finding.remedy == "shorten the lane's name; Helm allows 53"
-    assert found("release-name", every_key()) == []
 
 
 def test_the_longest_names_give_names_that_everybody_takes() -> None:

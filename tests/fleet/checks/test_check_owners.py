@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
-
 from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import cards, existing_of, found, planted, with_pool, with_values
 from tests.fleet.samples import every_key
@@ -47,19 +45,6 @@ def test_a_pool_that_nothing_advertises_would_offer_no_gpu() -> None:
     assert len(findings) == 2
     assert "nothing advertises its GPUs" in findings[0].message
     assert "gpu_stack.advertiser" in findings[0].remedy
-
-
-@pytest.mark.parametrize("part", ["driver", "toolkit"])
-def test_a_part_that_the_image_has_is_not_installed_again(part: str) -> None:
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        operator = with_values(cluster.gpu_stack.operator, {f"{part}.enabled": True})
-        return dataclasses.replace(
-            cluster, gpu_stack=dataclasses.replace(cluster.gpu_stack, operator=operator)
-        )
-
-    findings = planted("one-driver", every_key(), "ci", plant)
-    assert {finding.path for finding in findings} == {f"clusters.ci.gpu_stack.operator.{part}"}
-    assert f"has the {part} already" in findings[0].message
 
 
 def test_nodes_of_which_nobody_knows_a_driver_are_told() -> None:

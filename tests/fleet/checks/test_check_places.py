@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
-import pytest
-
-from fleet.kubernetes.labels import Taint
 from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import (
     CPU,
@@ -18,114 +12,10 @@ from tests.fleet.checks.planted import (
     planted,
     stack_of,
     with_pool,
-    with_values,
 )
-from tests.fleet.samples import SHIPPED, every_key, judged, shipped_stack
 
 T4 = {"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 2}}
 LANE = {"gpu": {"pools": ["t4"], "gpus": 1}}
-DEDICATED = Taint(key="dedicated", value="ml", effect="NoSchedule")
-OPERATOR = {"gpu_stack": {"operator": {}}}
-RULES = {
-    "places",
-    "daemonset-places",
-    "system-places",
-    "intruder",
-    "one-advertiser",
-    "one-driver",
-    "scale-from-zero",
-}
-
-
-@pytest.mark.parametrize("name", ["every key", *SHIPPED])
-def test_what_this_program_makes_agrees_with_itself(name: str) -> None:
-    data = every_key() if name == "every key" else shipped_stack(name)
-    assert not [finding for finding in judged(data) if finding.rule in RULES]
-
-
-def test_a_taint_that_jobs_do_not_tolerate_is_named_at_the_lane() -> None:
-    def taint(cluster: ClusterPlan) -> ClusterPlan:
-        return with_pool(cluster, "t4", taints=(*cluster.pools[1].taints, DEDICATED))
-
-    (finding,) = planted("places", stack_of(T4, LANE), "ci", taint)
-    assert (finding.severity, finding.path) == ("error", "clusters.ci.github.lanes.gpu.pools")
-    assert "does not tolerate dedicated=ml:NoSchedule" in finding.message
-    assert "pool t4" in finding.message
-
-
-def test_a_label_that_jobs_select_and_nodes_lack_is_told() -> None:
-    def unlabel(cluster: ClusterPlan) -> ClusterPlan:
-        return with_pool(cluster, "t4", labels={"gpu-runners/role": "gpu"})
-
-    (finding,) = planted("places", stack_of(T4, LANE), "ci", unlabel)
-    assert "asks for labels that the nodes lack" in finding.message
-
-
-def test_a_taint_of_preference_keeps_nothing_off() -> None:
-    soft = dataclasses.replace(DEDICATED, effect="PreferNoSchedule")
-
-    def taint(cluster: ClusterPlan) -> ClusterPlan:
-        return with_pool(cluster, "t4", taints=(*cluster.pools[1].taints, soft))
-
-    assert not planted("places", stack_of(T4, LANE), "ci", taint)
-
-
-@pytest.mark.parametrize(
-    ("who", "changes"),
-    [
-        ("the GPU Operator's operands", {"daemonsets.tolerations": []}),
-        (
-            "the worker of node feature discovery",
-            # The default of the chart's own subchart: tolerates the value `present` only.
-            {
-                "node-feature-discovery.worker.tolerations": [
-                    {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present"}
-                ]
-            },
-        ),
-    ],
-)
-def test_each_daemonset_of_the_gpu_stack_has_to_reach_every_gpu_pool(
-    who: str, changes: dict[str, Any]
-) -> None:
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        operator = with_values(cluster.gpu_stack.operator, changes)
-        return dataclasses.replace(
-            cluster, gpu_stack=dataclasses.replace(cluster.gpu_stack, operator=operator)
-        )
-
-    (finding,) = planted("daemonset-places", stack_of(T4, LANE, **OPERATOR), "ci", plant)
-    assert finding.path == "clusters.ci.eks.pools.t4"
-    assert finding.message.startswith(f"{who} does not reach its nodes")
-
-
-def test_a_device_plugin_without_the_label_of_its_nodes_is_told() -> None:
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        return with_pool(cluster, "t4", labels={"gpu-runners/pool": "t4"})
-
-    (finding,) = planted("daemonset-places", stack_of(T4, LANE), "ci", plant)
-    assert "NVIDIA's device plugin does not reach its nodes" in finding.message
-
-
-def test_a_listener_that_tolerates_gpu_nodes_and_selects_none_is_an_intruder() -> None:
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        assert cluster.github is not None
-        controller = with_values(
-            cluster.github.controller.release,
-            {
-                "affinity": None,
-                "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
-            },
-        )
-        github = dataclasses.replace(
-            cluster.github,
-            controller=dataclasses.replace(cluster.github.controller, release=controller),
-        )
-        return dataclasses.replace(cluster, github=github)
-
-    (finding,) = planted("intruder", stack_of(T4, LANE), "ci", plant)
-    assert finding.path == "clusters.ci.eks.pools.t4"
-    assert finding.message == "ARC's controller may land on its GPU nodes"
 
 
 def test_controllers_need_a_cpu_pool_that_has_a_node() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import date
 from typing import Any
 
 import pytest
 
-from fleet.plan import ClusterPlan
-from tests.fleet.checks.planted import cards, existing_of, found, planted, stack_of, with_values
-from tests.fleet.samples import every_key
+from tests.fleet.checks.planted import cards, existing_of, found, stack_of
 
 POOLS = {"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 2}}
 LANES = {"gpu": {"pools": ["t4"], "gpus": 1}}
@@ -57,35 +54,6 @@ def test_support_that_ends_is_said_sixty_days_before(today: date, severity: str 
         assert "2027-03-27" in findings[0].message
 
 
-def test_an_autoscaler_of_another_minor_is_told() -> None:
-    def plant(cluster: ClusterPlan) -> ClusterPlan:
-        assert cluster.autoscaler is not None
-        older = with_values(cluster.autoscaler.release, {"image.tag": "v1.34.5"})
-        autoscaler = dataclasses.replace(cluster.autoscaler, release=older)
-        return dataclasses.replace(cluster, autoscaler=autoscaler)
-
-    (finding,) = planted("autoscaler-version", stack_of(POOLS, LANES), "ci", plant)
-    assert finding.message == "runs cluster-autoscaler v1.34.5 on Kubernetes 1.35"
-
-
-def other_version(cluster: ClusterPlan, version: str) -> ClusterPlan:
-    assert cluster.github is not None
-    (lane,) = cluster.github.lanes
-    release = dataclasses.replace(lane.release, version=version)
-    github = dataclasses.replace(
-        cluster.github, lanes=(dataclasses.replace(lane, release=release),)
-    )
-    return dataclasses.replace(cluster, github=github)
-
-
-def test_a_scale_set_of_another_version_than_its_controller_is_told() -> None:
-    (finding,) = planted(
-        "arc-version", stack_of(POOLS, LANES), "ci", lambda one: other_version(one, "0.13.1")
-    )
-    assert finding.path == LANE
-    assert "which deletes it" in finding.message
-
-
 @pytest.mark.parametrize(
     ("version", "lane", "key"),
     [
@@ -100,20 +68,6 @@ def test_what_an_older_arc_does_not_know_is_told(
     assert not found("arc-version", data)
     (finding,) = found("arc-version", {**data, "charts": {"arc_version": version}})
     assert finding.path == f"{LANE}.{key}"
-
-
-@pytest.mark.parametrize("version", ["", "0.14.x", ">=0.14.0", "0.14.1"])
-def test_a_chart_has_the_version_that_the_catalog_pins(version: str) -> None:
-    findings = planted(
-        "chart-pin", stack_of(POOLS, LANES), "ci", lambda one: other_version(one, version)
-    )
-    assert [finding.severity for finding in findings] == ["error"]
-    assert "gha-runner-scale-set" in findings[0].message
-
-
-def test_the_pins_and_a_stacks_own_arc_version_are_fine() -> None:
-    assert not found("chart-pin", every_key())
-    assert not found("chart-pin", {**stack_of(POOLS, LANES), "charts": {"arc_version": "0.14.1"}})
 
 
 @pytest.mark.parametrize(

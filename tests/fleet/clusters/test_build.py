@@ -10,9 +10,8 @@ import pytest
 
 from fleet.clusters.eks import EksPlan
 from fleet.config.load import parse
-from fleet.findings import errors
 from fleet.plan import ClusterPlan, Plan, build
-from tests.fleet.samples import GONE, SHIPPED, cluster_of, every_key, loaded, shipped_stack
+from tests.fleet.samples import SHIPPED, cluster_of, every_key, loaded, shipped_stack
 
 LANES = "clusters.ci.github.lanes"
 CLUSTERS = ["ci", "existing", "oci", "oci-existing", "honey", "bare"]
@@ -63,41 +62,6 @@ def test_a_lane_is_planned_on_those_of_its_pools_that_exist() -> None:
 def test_a_lane_without_a_pool_is_left_out() -> None:
     (plan, *_) = plan_of_broken({f"{LANES}.gpu.pools": ["gone"]})
     assert lanes(plan) == ["big", "gl", "project", "instance", "token"]
-
-
-def test_a_cluster_of_no_kind_is_left_out() -> None:
-    plans = plan_of_broken({"clusters.ci.eks": GONE})
-    assert [plan.name for plan in plans] == CLUSTERS[1:]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {f"{LANES}.gpu.min_runners": 9},
-        {f"{LANES}.gpu.env": {"NVIDIA_VISIBLE_DEVICES": "all"}},
-        {f"{LANES}.gpu.pools": ["system"]},
-        {f"{LANES}.gpu.labels": [""]},
-        {f"{LANES}.gpu.gpus": 0, f"{LANES}.gpu.cpu": GONE},
-        {"clusters.ci.gitlab.lanes.gl.env": {"A": "{{"}},
-        {"clusters.ci.eks.network": {}},
-        {"clusters.ci.eks.network.zones": []},
-        {"clusters.ci.eks.version": "1.20"},
-        {"clusters.ci.eks.pools.t4.instance_types": ["g4dn.xlarge", "m6i.large"]},
-        {"clusters.ci.eks.pools.t4.efa": True},
-        {"clusters.ci.gpu_stack": {"advertiser": "operator"}},
-    ],
-    ids=lambda changes: next(iter(changes)),
-)
-def test_a_stack_that_breaks_rules_is_planned_all_the_same(changes: dict[str, Any]) -> None:
-    parsed = parse(every_key(changes))
-    assert parsed.stack is not None
-    assert [cluster.name for cluster in build(parsed.stack).clusters] == CLUSTERS
-
-
-def test_what_stands_in_for_a_wrong_value_is_never_deployed() -> None:
-    parsed = parse(every_key({"clusters.ci.eks.version": 1.35}))
-    assert parsed.stack is not None
-    assert errors(parsed.findings), "a stack with a stand-in has an error, which stops it"
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from fleet.config.explain import fields_at
-from fleet.config.load import parse
+from fleet.config.load import fields_at, parse
 from fleet.config.stack import Stack
 from fleet.findings import Path, dotted
 from tests.fleet.samples import every_key, places, refused

@@ -192,8 +192,8 @@ def test_zones_of_a_network_are_those_to_make_or_those_of_the_subnets() -> None:
         "us-west-2b",
         "us-west-2a",
     )
-    assert zones(subnet_ids={"us-west-2c": "subnet-0123456789abcdef0"}) == ("us-west-2c",)
-    assert zones() == ()
+    subnets = {"us-west-2c": "subnet-0123456789abcdef0", "us-west-2a": "subnet-0123456789abcdef1"}
+    assert zones(vpc_id="vpc-0123456789abcdef0", subnet_ids=subnets) == ("us-west-2c", "us-west-2a")
 
 
 @pytest.mark.parametrize(

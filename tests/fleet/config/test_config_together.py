@@ -23,15 +23,12 @@ EVERYTHING: dict[str, Any] = {
     f"{EKS}.version": 1.35,
     f"{EKS}.admins": None,
     f"{EKS}.pools.a100.ami_type": "AL2_x86_64_GPU",
-    f"{T4}.max_size": 1,
-    f"{T4}.min_size": 3,
+    f"{EKS}.pools.system.max_size": 1,
     f"{T4}.disk_gib": "200",
     f"{LANES}.{NAME_OF_46}": {"pools": ["t4"], "gpus": 1, "max_runners": 1},
     f"{LANES}.lost": {"pools": ["t44"], "gpus": 1, "max_runners": 1},
-    f"{LANES}.huge": {"pools": ["a100"], "gpus": 9, "max_runners": 1},
     f"{LANES}.gpu.memory": "4 gigs",
     f"{GL}.tag": ["gpu"],
-    f"{GL}.cpu": 64,
 }
 
 
@@ -44,14 +41,12 @@ def test_every_kind_of_problem_of_one_file_is_in_one_message() -> None:
         (f"{EKS}.version", "is not text"),
         (f"{EKS}.admins", "is present, but has no value"),
         (f"{EKS}.pools.a100.ami_type", "is an AMI type that EKS has dropped"),
-        (f"{T4}.max_size", "is 1, below min_size (3)"),
+        (f"{EKS}.pools.system.max_size", "is 1, below min_size (2)"),
         (f"{T4}.disk_gib", "is not a whole number"),
         (f"{LANES}.{NAME_OF_46}", "is a name of 46 characters"),
         (f"{LANES}.lost.pools", "names the pool t44, which cluster ci lacks"),
-        (f"{LANES}.huge.gpus", "a job asks for 9 nvidia.com/gpu"),
         (f"{LANES}.gpu.memory", "is not a quantity"),
         (f"{GL}.tag", "is not a key here"),
-        (f"{GL}.cpu", "a job asks for 64 cpu and 200m for its side containers"),
         *(
             (path, f"names the secret {name}, which this stack's configuration lacks")
             for path, name in (
@@ -63,8 +58,8 @@ def test_every_kind_of_problem_of_one_file_is_in_one_message() -> None:
         ),
     }
     text = str(caught.value)
-    assert text.startswith("Pulumi.test.yaml: 16 problems, nothing was changed.\n  ")
-    assert text.count("\n") == 32, "each problem is two lines: place and problem, then the remedy"
+    assert text.startswith("Pulumi.test.yaml: 14 problems, nothing was changed.\n  ")
+    assert text.count("\n") == 28, "each problem is two lines: place and problem, then the remedy"
     assert "\n    run: pulumi config set --secret gpu-runners:runnerToken" in text
 
 
@@ -160,18 +155,17 @@ def test_what_is_there_but_wrong_is_not_missed_elsewhere(
     assert finding.path == (path or "clusters.ci.gpu_stack.operator")
 
 
-def test_a_slip_hides_no_other_problem_of_the_same_pool_or_lane() -> None:
+def test_all_errors_of_form_of_one_pool_and_one_lane_are_reported() -> None:
     findings = refused(
         every_key(
             {
                 f"{T4}.instance_type": ["g4dn.xlarge"],
                 f"{T4}.capacity_type": "spot",
-                f"{T4}.min_size": 11,
-                f"{T4}.release_version": "1.34.10-20260903",
                 f"{T4}.labels": {"nvidia.com/x": "y"},
                 f"{LANES}.gpu.group": 5,
-                f"{LANES}.gpu.min_runners": 9,
-                f"{LANES}.gpu.cpu": 99,
+                f"{LANES}.gpu.pools": ["t44"],
+                f"{LANES}.big.min_runners": 9,
+                f"{LANES}.big.env": {"NVIDIA_VISIBLE_DEVICES": "all"},
             }
         )
     )
@@ -179,14 +173,20 @@ def test_a_slip_hides_no_other_problem_of_the_same_pool_or_lane() -> None:
         [
             f"{T4}.instance_type",
             f"{T4}.capacity_type",
-            f"{T4}.max_size",
-            f"{T4}.release_version",
             f"{T4}.labels.nvidia.com/x",
             f"{LANES}.gpu.group",
-            f"{LANES}.gpu.min_runners",
-            f"{LANES}.gpu.cpu",
+            f"{LANES}.gpu.pools",
+            f"{LANES}.big.min_runners",
+            f"{LANES}.big.env.NVIDIA_VISIBLE_DEVICES",
         ]
     )
+
+
+def test_checks_run_only_on_a_file_without_an_error_of_form() -> None:
+    too_large = {f"{LANES}.gpu.cpu": 99}
+    assert [one.path for one in refused(every_key(too_large))] == [f"{LANES}.gpu.cpu"]
+    findings = refused(every_key({**too_large, f"{LANES}.gpu.group": 5}))
+    assert [one.path for one in findings] == [f"{LANES}.gpu.group"]
 
 
 def test_each_null_of_a_file_is_told() -> None:

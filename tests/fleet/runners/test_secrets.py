@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.runners.secrets import SecretUse, secret_uses
+from fleet.config.references import secret_uses
 from tests.fleet.samples import SHIPPED, every_key, loaded, refused, shipped_stack
 
 APP = "clusters.ci.github.app.private_key"
@@ -12,11 +12,11 @@ HONEY = "clusters.honey.gitlab.lanes.ska-gpu-a100.token"
 
 
 def test_every_secret_of_a_stack_is_listed_with_its_place() -> None:
-    assert list(secret_uses(loaded(every_key()).stack)) == [
-        SecretUse(name="githubAppKey", path=APP),
-        SecretUse(name="gitlabApiToken", path=API),
-        SecretUse(name="runnerToken", path=TOKEN),
-        SecretUse(name="runnerToken", path=HONEY),
+    assert list(secret_uses(every_key())) == [
+        (APP, "githubAppKey"),
+        (API, "gitlabApiToken"),
+        (TOKEN, "runnerToken"),
+        (HONEY, "runnerToken"),
     ]
 
 
@@ -39,8 +39,7 @@ def test_a_place_that_names_no_secret_is_not_asked_for_one() -> None:
 
 def test_a_shipped_stack_needs_these_two() -> None:
     for name in SHIPPED:
-        names = {use.name for use in secret_uses(loaded(shipped_stack(name)).stack)}
-        assert names == {"githubAppKey", "gitlabApiToken"}
+        assert loaded(shipped_stack(name)).secret_names == {"githubAppKey", "gitlabApiToken"}
 
 
 def test_no_secret_is_named_in_what_is_sent_to_a_chart() -> None:

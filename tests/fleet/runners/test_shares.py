@@ -23,6 +23,9 @@ PATH = "clusters.ci.github.lanes.gpu"
 OWNERS = Ownership(advertiser="device_plugin", operator=True, driver=False, toolkit=False)
 
 
+SYSTEM = {"instance_types": ["m6i.large"], "min_size": 1, "max_size": 1}
+
+
 def pool(name: str = "gpu", **spec: Any) -> EksPool:
     eks = Eks.model_validate_json(
         json.dumps(
@@ -30,11 +33,14 @@ def pool(name: str = "gpu", **spec: Any) -> EksPool:
                 "region": "us-west-2",
                 "version": "1.35",
                 "network": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]},
-                "pools": {name: {"max_size": 1, **spec}},
+                "pools": {"system": SYSTEM, name: {"max_size": 1, **spec}},
             }
         )
     )
-    return eks_pool("ci", eks, OWNERS, name)
+    zones = eks.network.zone_names
+    return eks_pool(
+        "ci", name, eks.pools[name], version=eks.version, zones=zones, owners=OWNERS
+    )
 
 
 def lane(**spec: Any) -> GitHubLane:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from pulumi_rehearsal import children
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 MINIMUM: Final = (3, 206, 0)
 """Oldest CLI taken from PATH: the first that sends its events over gRPC, as the installed SDK's
@@ -52,7 +52,7 @@ class Cli:
 
 
 def find(say: Say, environment: Mapping[str, str] | None = None) -> Cli:
-    """The CLI to use; says what takes long. Raises `Refused` with remedies where there is none."""
+    """The CLI to use; says what takes long. Raises `RehearsalError` with remedies where there is none."""
     env = os.environ if environment is None else environment
     chosen = env.get("PULUMI_CLI")
     if chosen:
@@ -87,7 +87,7 @@ def pinned_version() -> str:
     text = (MODULE / "go.mod").read_text(encoding="utf-8")
     found = re.search(rf"{re.escape(PACKAGE)} v(\S+)", text)
     if found is None:
-        raise Refused(f"{MODULE / 'go.mod'}: requires no {PACKAGE}; restore the file")
+        raise RehearsalError(f"{MODULE / 'go.mod'}: requires no {PACKAGE}; restore the file")
     return found.group(1)
 
 
@@ -142,10 +142,12 @@ def install(target: Path, version: str, say: Say) -> bool:
 
 
 def build(target: Path, version: str, say: Say, environment: Mapping[str, str]) -> None:
-    """Builds the CLI of `packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module/` to `target`. Raises `Refused` where that does not work."""
+    """Builds the CLI of `packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module/` to `target`. Raises `RehearsalError` where that does not work."""
     go = shutil.which("go", path=environment.get("PATH"))
     if go is None:
-        raise Refused(_remedies(version, "it cannot be downloaded, and there is no Go to build it"))
+        raise RehearsalError(
+            _remedies(version, "it cannot be downloaded, and there is no Go to build it")
+        )
     say(f"building the Pulumi CLI {version} with {go}: 3 to 5 minutes the first time")
     temporary = target.with_name(f"pulumi.{os.getpid()}")
     stamp = f"-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{version}"
@@ -156,7 +158,7 @@ def build(target: Path, version: str, say: Say, environment: Mapping[str, str]) 
     try:
         code = children.run(command, folder=MODULE, environment=env, on_error=progress.line)
         if code != 0:
-            raise Refused(_remedies(version, f"its build failed: {progress.last}"))
+            raise RehearsalError(_remedies(version, f"its build failed: {progress.last}"))
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -191,7 +193,7 @@ class _BuildProgress:
 def _chosen(path: Path) -> Cli:
     version = version_of(path)
     if not version:
-        raise Refused(f"PULUMI_CLI: {path} is no Pulumi CLI that runs; correct or unset it")
+        raise RehearsalError(f"PULUMI_CLI: {path} is no Pulumi CLI that runs; correct or unset it")
     return Cli(path=path.absolute(), version=version, why="named by PULUMI_CLI")
 
 

@@ -23,7 +23,7 @@ from semver import VersionInfo
 
 from pulumi_rehearsal import children
 from pulumi_rehearsal.cli import Cli
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 Operation = Literal["preview", "up", "destroy"]
 
@@ -153,7 +153,7 @@ class Command(automation.PulumiCommand):
                 timeout_s=LIMIT_S,
             )
         except subprocess.TimeoutExpired:
-            raise Refused(
+            raise RehearsalError(
                 f"pulumi {args[0]} did not end within {LIMIT_S:.0f} s; what it waits for is the "
                 "last line of engine.log"
             ) from None
@@ -201,7 +201,7 @@ def run(
     on_event: OnEvent | None = None,
     policies: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outcome:
-    """Runs one operation; that it fails is in the outcome. Raises `Refused` for a locked stack."""
+    """Runs one operation; that it fails is in the outcome. Raises `RehearsalError` for a locked stack."""
     outcome = Outcome()
     started = time.monotonic()
 
@@ -228,7 +228,9 @@ def run(
             stack.destroy(**common, **quiet, continue_on_error=continue_on_error)
         outcome.ok = True
     except automation.ConcurrentUpdateError:
-        raise Refused("the scratch stack is locked by another update; run once more") from None
+        raise RehearsalError(
+            "the scratch stack is locked by another update; run once more"
+        ) from None
     except (automation.CommandError, RuntimeError) as error:
         if not outcome.complaints:
             outcome.complaints.append(_complaint(error))

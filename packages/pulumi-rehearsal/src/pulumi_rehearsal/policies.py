@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 STACK_FILE: Final = "GPU_RUNNERS_STACK_FILE"
 """Tells the pack which stack file is rehearsed (policy/declared.py)."""
@@ -36,10 +36,10 @@ class Pack:
         return options
 
     def host(self, folder: Path) -> None:
-        """Writes the program that starts the pack. Raises `Refused` without its environment."""
+        """Writes the program that starts the pack. Raises `RehearsalError` without its environment."""
         python = self.folder / ".venv" / "bin" / "python"
         if not python.exists():
-            raise Refused(f"{self.folder}: has no environment of its own; run make policy")
+            raise RehearsalError(f"{self.folder}: has no environment of its own; run make policy")
         program = folder / _HOST
         program.write_text(
             f'#!/bin/sh\nexec "{python}" -u "{self.folder}" "$@"\n', encoding="utf-8"
@@ -50,10 +50,12 @@ class Pack:
 def pack_of(folder: Path, stack: str) -> Pack:
     """The pack in a folder, with what it says of that stack where it says anything.
 
-    Raises `Refused` for a folder that holds no pack.
+    Raises `RehearsalError` for a folder that holds no pack.
     """
     found = folder.absolute()
     if not (found / "PulumiPolicy.yaml").is_file():
-        raise Refused(f"{folder}: holds no PulumiPolicy.yaml; name a folder with a policy pack")
+        raise RehearsalError(
+            f"{folder}: holds no PulumiPolicy.yaml; name a folder with a policy pack"
+        )
     config = found / f"{stack}.json"
     return Pack(folder=found, config=config if config.is_file() else None)

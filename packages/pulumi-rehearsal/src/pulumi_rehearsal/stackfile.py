@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import yaml
 
 from fleet.config.stackfile import PROJECT, STACK_KEY, NotAStackFile, entries, parsed
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 
 KEY_MATERIAL: Final = frozenset({"secretsprovider", "encryptedkey", "encryptionsalt"})
 
@@ -42,17 +42,17 @@ class StackFile:
 
 
 def read(path: Path) -> StackFile:
-    """Reads a stack file. Raises `Refused` for what cannot be read, and for a key twice."""
+    """Reads a stack file. Raises `RehearsalError` for what cannot be read, and for a key twice."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise Refused(f"{path}: no such file; give the path of a stack file") from None
+        raise RehearsalError(f"{path}: no such file; give the path of a stack file") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"{path}: cannot be read: {_reason(error)}") from None
+        raise RehearsalError(f"{path}: cannot be read: {_reason(error)}") from None
     try:
         root, data = parsed(text)
     except NotAStackFile as error:
-        raise Refused(f"{path}: {error}") from None
+        raise RehearsalError(f"{path}: {error}") from None
     config = data.get("config")
     encrypted = _encrypted(cast("dict[str, Any]", config)) if isinstance(config, dict) else ()
     named = (f"{PROJECT}:{name}" for name in _named_secrets(data))
@@ -122,7 +122,7 @@ def _with_lines(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node, 
 
 def _whole_lines(node: yaml.MappingNode, lines: range, path: Path) -> range:
     if node.flow_style:
-        raise Refused(
+        raise RehearsalError(
             f"{path}: line {lines.start + 1}: an encrypted value stands in a map in braces; "
             "write that map with one key per line"
         )

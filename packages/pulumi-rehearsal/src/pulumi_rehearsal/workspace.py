@@ -24,7 +24,7 @@ from pulumi import automation
 from pulumi_rehearsal import interrupts
 from pulumi_rehearsal.cli import Cli
 from pulumi_rehearsal.engine import Command, Stack
-from pulumi_rehearsal.errors import Refused
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.policies import STACK_FILE, Pack
 from pulumi_rehearsal.stackfile import StackFile
 
@@ -137,7 +137,7 @@ def opened(
         )
         yield Workspace(folder=folder, stack=Stack(name, local))
     except automation.CommandError as error:
-        raise Refused(f"the engine refused a command: {error}") from None
+        raise RehearsalError(f"the engine refused a command: {error}") from None
     finally:
         with interrupts.ignored():
             shutil.rmtree(folder, ignore_errors=True)

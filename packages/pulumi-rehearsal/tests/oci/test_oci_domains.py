@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from oci_tenancy import Tenancy
-from pulumi_rehearsal.standin.kind import Thing
+from pulumi_rehearsal.standin.kind import Resource
 from pulumi_rehearsal.standin.oci import tokens
 
 DOMAIN = "https://idcs-0123.identity.oraclecloud.com"
@@ -19,7 +19,7 @@ SCHEMAS = {
 EXTENSION = "urnietfparamsscimschemasoracleidcsextensionuserUser"
 
 
-def make(tenancy: Tenancy, token: str, name: str, /, **inputs: Any) -> Thing:
+def make(tenancy: Tenancy, token: str, name: str, /, **inputs: Any) -> Resource:
     given = {
         "idcsEndpoint": DOMAIN,
         "schemas": [f"urn:ietf:params:scim:schemas:{SCHEMAS[token]}"],
@@ -28,7 +28,7 @@ def make(tenancy: Tenancy, token: str, name: str, /, **inputs: Any) -> Thing:
     return tenancy.make(token, name, **given)
 
 
-def service_user(tenancy: Tenancy, name: str = "deploy", /, **inputs: Any) -> Thing:
+def service_user(tenancy: Tenancy, name: str = "deploy", /, **inputs: Any) -> Resource:
     return make(
         tenancy,
         tokens.DOMAIN_USER,
@@ -37,7 +37,7 @@ def service_user(tenancy: Tenancy, name: str = "deploy", /, **inputs: Any) -> Th
     )
 
 
-def group(tenancy: Tenancy, *members: str, **inputs: Any) -> Thing:
+def group(tenancy: Tenancy, *members: str, **inputs: Any) -> Resource:
     return make(
         tenancy,
         tokens.DOMAIN_GROUP,
@@ -48,7 +48,7 @@ def group(tenancy: Tenancy, *members: str, **inputs: Any) -> Thing:
     )
 
 
-def app(tenancy: Tenancy, **inputs: Any) -> Thing:
+def app(tenancy: Tenancy, **inputs: Any) -> Resource:
     given = {
         "displayName": "exchange",
         "basedOnTemplate": {"value": "CustomWebAppTemplateId"},
@@ -60,7 +60,9 @@ def app(tenancy: Tenancy, **inputs: Any) -> Thing:
     return make(tenancy, tokens.DOMAIN_APP, "exchange", **{**given, **inputs})
 
 
-def trust(tenancy: Tenancy, user: str, client: str, name: str = "github", **inputs: Any) -> Thing:
+def trust(
+    tenancy: Tenancy, user: str, client: str, name: str = "github", **inputs: Any
+) -> Resource:
     given = {
         "name": name,
         "type": "JWT",

@@ -29,7 +29,7 @@ __all__ = [
     "Lookup",
     "Properties",
     "Refusal",
-    "Thing",
+    "Resource",
     "Unknown",
     "contains_unknown",
 ]
@@ -42,7 +42,7 @@ class Call:
     `scope` names the provider configuration that it came through: `aws:us-west-2`,
     `kubernetes:<endpoint>`, `gitlab:https://gitlab.com`, `random`; its last part is `?` while the
     configuration is unknown. `preview` is false in `Kind.check`: the engine does not say there.
-    `life` counts the resources of this URN that were created before: a replacement has another.
+    `generation` counts the resources of this URN that were created before: a replacement has another.
     """
 
     urn: str
@@ -51,15 +51,15 @@ class Call:
     inputs: Properties
     scope: str
     preview: bool = False
-    life: int = 0
+    generation: int = 0
 
     def hex(self, digits: int) -> str:
         """Hexadecimal digits that are this resource's own: the same in each run."""
-        return hashlib.sha256(f"{self.urn}#{self.life}".encode()).hexdigest()[:digits]
+        return hashlib.sha256(f"{self.urn}#{self.generation}".encode()).hexdigest()[:digits]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Thing:
+class Resource:
     """What exists in a stand-in cloud; `urn` is empty for what a cloud made by itself."""
 
     urn: str
@@ -160,12 +160,12 @@ class Kind:
         """The values of `computed`, in the shape the cloud gives them."""
         return {}
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Outputs after a change in place: computed ones stay, dropped inputs go."""
         kept = {key: value for key, value in old.outputs.items() if key not in old.inputs}
         return {**kept, **call.inputs}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Raises `Refusal` where the cloud would not delete it."""
 
 

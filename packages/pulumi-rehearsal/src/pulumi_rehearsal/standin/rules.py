@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from pulumi_rehearsal.standin.kind import Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import given, lookup, text
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def conflict(properties: Properties, first: str, second: str) -> Iterator[Proble
 
 def must_exist(
     world: World, token: str, wanted: str | None, scope: str | None, error: str
-) -> Thing | None:
+) -> Resource | None:
     """The thing with that id, None where the id is not known yet.
 
     Raises `Refusal` where nothing of the type has it: it was deleted, or is made too late.

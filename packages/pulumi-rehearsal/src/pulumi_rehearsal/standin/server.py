@@ -23,7 +23,7 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from pulumi_rehearsal.standin import difference, wire
 from pulumi_rehearsal.standin.faults import Faults, Step
-from pulumi_rehearsal.standin.kind import Call, Construct, Invalid, Kind, Lookup, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Construct, Invalid, Kind, Lookup, Refusal, Resource
 from pulumi_rehearsal.standin.values import UNKNOWN, Properties
 from pulumi_rehearsal.standin.world import Event, World
 
@@ -325,18 +325,18 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             inputs=inputs,
             scope=self._scope(context),
             preview=bool(getattr(request, "preview", False)),
-            life=self.world.lives(request.urn),
+            generation=self.world.generation(request.urn),
         )
 
-    def _existing(self, request: Any, scope: str) -> Thing | None:
+    def _existing(self, request: Any, scope: str) -> Resource | None:
         return self.world.get(request.id, request.type or _type_of(request.urn), scope)
 
     def _strike(self, step: Step, request: Any) -> None:
         self.faults.strike(step, request.urn, request.urn.rpartition("::")[2])
 
 
-def _thing(call: Call, id: str, outputs: Properties, inputs: Properties | None = None) -> Thing:
-    return Thing(
+def _thing(call: Call, id: str, outputs: Properties, inputs: Properties | None = None) -> Resource:
+    return Resource(
         urn=call.urn,
         type=call.type,
         name=call.name,

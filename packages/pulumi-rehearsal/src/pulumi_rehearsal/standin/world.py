@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pulumi_rehearsal.standin.values import UNKNOWN
 
 if TYPE_CHECKING:
-    from pulumi_rehearsal.standin.kind import Thing
+    from pulumi_rehearsal.standin.kind import Resource
 
 Action = Literal["created", "updated", "deleted", "refused", "warned"]
 
@@ -38,39 +38,39 @@ class World:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self._things: dict[tuple[str, str, str], Thing] = {}
+        self._things: dict[tuple[str, str, str], Resource] = {}
         self._journal: list[Event] = []
-        self._gone: list[Thing] = []
-        self._lives: Counter[str] = Counter()
+        self._gone: list[Resource] = []
+        self._generations: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
 
-    def add(self, thing: Thing) -> None:
+    def add(self, thing: Resource) -> None:
         """Raises `ValueError` where a thing of that type and id exists in the scope."""
         with self.lock:
             key = _key(thing)
             if key in self._things:
                 raise ValueError(f"{thing.type} {thing.id!r} exists already in {thing.scope}")
             self._things[key] = thing
-            self._lives[thing.urn] += 1
+            self._generations[thing.urn] += 1
 
-    def replace(self, thing: Thing) -> None:
+    def replace(self, thing: Resource) -> None:
         """Puts `thing` where one of the same scope, type and id was."""
         with self.lock:
             self._things[_key(thing)] = thing
 
-    def remove(self, thing: Thing) -> None:
+    def remove(self, thing: Resource) -> None:
         """Takes `thing` out; nothing happens where it is gone already."""
         with self.lock:
             found = self._things.pop(_key(thing), None)
             if found is not None:
                 self._gone.append(found)
 
-    def gone(self, type: str) -> tuple[Thing, ...]:
+    def gone(self, type: str) -> tuple[Resource, ...]:
         """Every thing of that type that was taken out, as it was last, oldest first."""
         with self.lock:
             return tuple(thing for thing in self._gone if thing.type == type)
 
-    def get(self, id: str, type: str | None = None, scope: str | None = None) -> Thing | None:
+    def get(self, id: str, type: str | None = None, scope: str | None = None) -> Resource | None:
         """The thing with that id; give `type` and `scope` where ids are not unique."""
         with self.lock:
             if type is not None and scope is not None:
@@ -80,7 +80,7 @@ class World:
                     return thing
         return None
 
-    def all(self, type: str | None = None, scope: str | None = None) -> tuple[Thing, ...]:
+    def all(self, type: str | None = None, scope: str | None = None) -> tuple[Resource, ...]:
         """Every thing of that type in that scope, in order of creation."""
         with self.lock:
             return tuple(
@@ -91,7 +91,7 @@ class World:
 
     def where(
         self, type: str | None = None, scope: str | None = None, **properties: Any
-    ) -> tuple[Thing, ...]:
+    ) -> tuple[Resource, ...]:
         """Every thing whose outputs (else inputs) hold these values at the top level."""
         return tuple(
             thing
@@ -101,18 +101,18 @@ class World:
 
     def find(
         self, type: str | None = None, scope: str | None = None, **properties: Any
-    ) -> Thing | None:
+    ) -> Resource | None:
         """The first of `where`, or None."""
         return next(iter(self.where(type, scope, **properties)), None)
 
-    def by_arn(self, arn: str) -> Thing | None:
+    def by_arn(self, arn: str) -> Resource | None:
         """The thing whose output `arn` it is."""
         return self.find(arn=arn)
 
-    def lives(self, urn: str) -> int:
+    def generation(self, urn: str) -> int:
         """How many resources of that URN were created so far."""
         with self.lock:
-            return self._lives[urn]
+            return self._generations[urn]
 
     def fresh_hex(self, seed: str, digits: int) -> str:
         """Hexadecimal digits that depend on `seed` and on how often it was asked, nothing else."""
@@ -121,7 +121,7 @@ class World:
             text = f"{seed}#{self._asked[seed]}"
         return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
-    def record(self, action: Action, thing: Thing, detail: str = "") -> None:
+    def record(self, action: Action, thing: Resource, detail: str = "") -> None:
         """Adds a line to the journal."""
         event = Event(action=action, urn=thing.urn, type=thing.type, name=thing.name, detail=detail)
         self.note(event)
@@ -141,10 +141,10 @@ class World:
         return len(self._things)
 
 
-def _key(thing: Thing) -> tuple[str, str, str]:
+def _key(thing: Resource) -> tuple[str, str, str]:
     return (thing.scope, thing.type, thing.id)
 
 
-def _value(thing: Thing, name: str) -> Any:
+def _value(thing: Resource, name: str) -> Any:
     value = thing.outputs.get(name, thing.inputs.get(name, _ABSENT))
     return _ABSENT if value is UNKNOWN else value

@@ -16,7 +16,7 @@ from typing import ClassVar, Final
 
 from pulumi_rehearsal.standin.aws import tokens
 from pulumi_rehearsal.standin.aws.base import MAX_TAGS, AwsKind, arn, region_of
-from pulumi_rehearsal.standin.kind import Call, Lookup, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Lookup, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes_names import LABEL_KEY, LABEL_VALUE
 from pulumi_rehearsal.standin.properties import mapping, number, objects, text, texts
 from pulumi_rehearsal.standin.rules import Problem, must_exist
@@ -60,7 +60,7 @@ class Tag(AwsKind):
         """`<group>,<key>`."""
         return f"{text(call.inputs, 'autoscalingGroupName')},{text(call.inputs, 'tag.key')}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The group exists, has room, and no other resource sets that tag."""
         name = text(call.inputs, "autoscalingGroupName")
         group = must_exist(world, tokens.AUTO_SCALING_GROUP, name, call.scope, "ValidationError")
@@ -84,13 +84,13 @@ class Tag(AwsKind):
         _set_tag(world, call)
         return made
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Sets the tag on the group."""
         outputs = super().update(call, old, world)
         _set_tag(world, call)
         return outputs
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Takes the tag off the group, if that is still there."""
         group = world.get(
             text(old.inputs, "autoscalingGroupName") or "", tokens.AUTO_SCALING_GROUP, old.scope
@@ -142,8 +142,8 @@ class GetGroup(Lookup):
 
 
 def make_group(
-    world: World, call: Call, node_group: str, subnets: tuple[Thing, ...], sizes: Properties
-) -> Thing:
+    world: World, call: Call, node_group: str, subnets: tuple[Resource, ...], sizes: Properties
+) -> Resource:
     """The group that EKS makes for a node group: `eks-<node group>-<uuid>`, tagged by EKS."""
     cluster = text(call.inputs, "clusterName") or ""
     digits = world.fresh_hex(f"{call.urn}/group", 32)
@@ -159,7 +159,7 @@ def make_group(
         f"k8s.io/cluster-autoscaler/{cluster}": "owned",
         f"kubernetes.io/cluster/{cluster}": "owned",
     }
-    group = Thing(
+    group = Resource(
         urn="",
         type=tokens.AUTO_SCALING_GROUP,
         name=name,
@@ -190,7 +190,7 @@ def make_group(
     return group
 
 
-def group_of(world: World, node_group: Thing) -> Thing | None:
+def group_of(world: World, node_group: Resource) -> Resource | None:
     """The Auto Scaling group of a node group."""
     for resource in objects(node_group.outputs, "resources"):
         for group in objects(resource, "autoscalingGroups"):
@@ -198,13 +198,13 @@ def group_of(world: World, node_group: Thing) -> Thing | None:
     return None
 
 
-def live_size(world: World, node_group: Thing) -> int:
+def live_size(world: World, node_group: Resource) -> int:
     """How many nodes the group has now, whatever the stack last said."""
     group = group_of(world, node_group)
     return (number(group.outputs, "desiredCapacity") or 0) if group else 0
 
 
-def resize(world: World, node_group: Thing, sizes: Properties) -> None:
+def resize(world: World, node_group: Resource, sizes: Properties) -> None:
     """Sets the group's sizes, as EKS does with those of a node group."""
     group = group_of(world, node_group)
     if group is None:
@@ -271,7 +271,7 @@ def _template_problems(rest: str, value: str | None) -> Iterator[Problem]:
             )
 
 
-def _passes(group: Thing, one: Properties) -> bool:
+def _passes(group: Resource, one: Properties) -> bool:
     name, values = text(one, "name") or "", texts(one, "values")
     tags = {text(tag, "key"): text(tag, "value") for tag in objects(group.outputs, "tags")}
     if name.startswith("tag:"):

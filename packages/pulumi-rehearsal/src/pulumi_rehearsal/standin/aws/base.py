@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import given, strings, text
 from pulumi_rehearsal.standin.rules import Problem
 
@@ -92,7 +92,7 @@ class AwsKind(Kind):
             common["arn"] = arn(self.arn_service, region, f"{self.arn_type}/{made_id}")
         return made_id, {**common, **outputs}
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Asks `refuse`, then changes in place. Raises `Refusal` where the cloud would."""
         self.refuse(call, old, world)
         kept = super().update(call, old, world)
@@ -102,14 +102,14 @@ class AwsKind(Kind):
             "region": region_of(call.scope, old.outputs),
         }
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Raises `Refusal` where the cloud would not make the resource so; `old` on an update."""
 
     def _prefix_input(self) -> str:
         return f"{self.autonamed or 'name'}Prefix"
 
 
-def dependency_violation(thing: Thing, users: Iterable[Thing], remedy: str) -> None:
+def dependency_violation(thing: Resource, users: Iterable[Resource], remedy: str) -> None:
     """Raises `Refusal` where anything still uses `thing`."""
     names = [f"{user.type.rpartition(':')[2]} {user.id}" for user in users]
     if names:

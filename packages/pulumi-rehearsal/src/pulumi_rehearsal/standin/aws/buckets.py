@@ -17,7 +17,7 @@ from pulumi_rehearsal.standin.aws.policy_documents import (
     several,
     statements,
 )
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import flag, objects, text
 from pulumi_rehearsal.standin.rules import Problem, choice, conflict, must_exist, spelled
 from pulumi_rehearsal.standin.world import World
@@ -51,7 +51,7 @@ class Bucket(AwsKind):
         """The name."""
         return self.physical_name(call, world)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The name is free."""
         name = text(call.inputs, "bucket")
         if old is None and name and world.get(name, tokens.BUCKET) is not None:
@@ -79,7 +79,7 @@ class _BucketSetting(AwsKind):
         """The bucket's name."""
         return text(call.inputs, "bucket") or ""
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The bucket exists and has no such setting."""
         name = text(call.inputs, "bucket")
         must_exist(world, tokens.BUCKET, name, call.scope, "NoSuchBucket")
@@ -117,7 +117,7 @@ class BucketVersioning(_BucketSetting):
         states = ("Disabled", "Enabled", "Suspended")
         yield from choice(inputs, "versioningConfiguration.status", states)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """What was switched on can only be suspended."""
         super().refuse(call, old, world)
         status = text(call.inputs, "versioningConfiguration.status")
@@ -142,7 +142,7 @@ class BucketPolicy(_BucketSetting):
             if not statement.get("Principal") and not statement.get("NotPrincipal"):
                 yield f"policy.Statement[{index}]", "a bucket policy names a Principal"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """It is about this bucket, and not public where that is blocked."""
         super().refuse(call, old, world)
         bucket, policy = text(call.inputs, "bucket"), text(call.inputs, "policy")
@@ -195,7 +195,7 @@ class BucketServerSideEncryptionConfiguration(_BucketSetting):
             if text(rule, f"{default}.kmsMasterKeyId") and text(rule, path) == "AES256":
                 yield f"rules[{index}].{path}", "AES256 uses no KMS key: write aws:kms"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """A key that is named by its ARN and would be the stack's own exists."""
         super().refuse(call, old, world)
         for rule in objects(call.inputs, "rules"):

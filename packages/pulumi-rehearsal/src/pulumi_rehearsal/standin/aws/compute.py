@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from pulumi_rehearsal.standin.aws import tokens
 from pulumi_rehearsal.standin.aws.base import AwsKind, arn, dependency_violation, region_of
 from pulumi_rehearsal.standin.aws.user_data import base64_problem
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import given, lookup, number, objects, text, texts
 from pulumi_rehearsal.standin.rules import Problem, between, choice, conflict, must_exist, spelled
 from pulumi_rehearsal.standin.world import World
@@ -87,7 +87,7 @@ class LaunchTemplate(AwsKind):
             for path, reason in choice(specification, "resourceType", TAGGED_TYPES):
                 yield f"tagSpecifications[{index}].{path}", reason
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """What EC2 answers: combinations that cannot be, names taken, things that are not."""
         inputs = call.inputs
         name = text(inputs, "name")
@@ -114,7 +114,7 @@ class LaunchTemplate(AwsKind):
         name = self.physical_name(call, world)
         return {"defaultVersion": 1, "latestVersion": 1, "name": name}
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Another version, and the default moved where that is asked for."""
         outputs = super().update(call, old, world)
         latest = number(old.outputs, "latestVersion") or 1
@@ -131,7 +131,7 @@ class LaunchTemplate(AwsKind):
             )
         return {**outputs, "defaultVersion": default, "latestVersion": latest}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """EC2 would delete it under a node group, which then is DEGRADED for good."""
         users = [
             group
@@ -191,7 +191,7 @@ class PlacementGroup(AwsKind):
         """The name."""
         return text(call.inputs, "name") or ""
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The name is free in the region."""
         name = text(call.inputs, "name")
         if old is None and name and world.get(name, tokens.PLACEMENT_GROUP, call.scope):
@@ -208,7 +208,7 @@ class PlacementGroup(AwsKind):
             "placementGroupId": f"pg-{world.fresh_hex(call.urn, 17)}",
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No template of a node group may place instances in it."""
         users = [
             template

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 from pulumi_rehearsal.standin.aws import iam, tokens
 from pulumi_rehearsal.standin.aws.base import ACCOUNT, CREATED_AT, AwsKind, arn, region_of
 from pulumi_rehearsal.standin.aws.eks_cluster import cluster_named
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes_names import NAMESPACE
 from pulumi_rehearsal.standin.properties import given, text, texts
 from pulumi_rehearsal.standin.rules import Problem, choice
@@ -71,7 +71,7 @@ class AccessEntry(AwsKind):
         """`<cluster>:<principal>`."""
         return f"{text(call.inputs, 'clusterName')}:{text(call.inputs, 'principalArn')}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The cluster takes entries, and the principal has none yet."""
         cluster = cluster_named(world, call.scope, text(call.inputs, "clusterName"))
         if cluster is None or old is not None:
@@ -137,7 +137,7 @@ class AccessPolicyAssociation(AwsKind):
         paths = ("clusterName", "principalArn", "policyArn")
         return "#".join(text(call.inputs, path) or "" for path in paths)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The principal has an entry of type STANDARD."""
         cluster = cluster_named(world, call.scope, text(call.inputs, "clusterName"))
         principal = text(call.inputs, "principalArn")
@@ -182,7 +182,7 @@ class PodIdentityAssociation(AwsKind):
         """`a-` and 17 signs."""
         return f"a-{world.fresh_hex(call.urn, 17)}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The role can be assumed by pods; the service account has no other."""
         cluster = cluster_named(world, call.scope, text(call.inputs, "clusterName"))
         refuse_pod_role(world, text(call.inputs, "roleArn"))
@@ -219,7 +219,7 @@ class PodIdentityAssociation(AwsKind):
         }
 
 
-def has_identity_agent(world: World, cluster: Thing) -> bool:
+def has_identity_agent(world: World, cluster: Resource) -> bool:
     """Whether the add-on that hands out pod identities is installed."""
     agent = f"{cluster.id}:eks-pod-identity-agent"
     return world.get(agent, tokens.ADDON, cluster.scope) is not None

@@ -19,7 +19,7 @@ from pulumi_rehearsal.standin.aws.eks_access import (
     refuse_pod_role,
 )
 from pulumi_rehearsal.standin.aws.eks_cluster import cluster_named, issuer_of
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import given, lookup, mapping, objects, strings, text
 from pulumi_rehearsal.standin.rules import Problem, choice
 from pulumi_rehearsal.standin.world import World
@@ -96,7 +96,7 @@ class Addon(AwsKind):
         """`<cluster>:<add-on>`."""
         return f"{text(call.inputs, 'clusterName')}:{text(call.inputs, 'addonName')}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The add-on exists, its pods find a node, its role is one."""
         cluster = cluster_named(world, call.scope, text(call.inputs, "clusterName"))
         name = text(call.inputs, "addonName")
@@ -135,7 +135,7 @@ class Addon(AwsKind):
             "modifiedAt": CREATED_AT,
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Taking the network add-on from under nodes leaks their interfaces."""
         cluster, name = text(old.inputs, "clusterName"), text(old.inputs, "addonName")
         groups = world.where(tokens.NODE_GROUP, old.scope, clusterName=cluster)
@@ -148,7 +148,7 @@ class Addon(AwsKind):
             )
 
 
-def missing_node_addons(world: World, cluster: Thing) -> tuple[str, ...]:
+def missing_node_addons(world: World, cluster: Resource) -> tuple[str, ...]:
     """Which add-ons a node of `cluster` lacks to become Ready."""
     if lookup(cluster.inputs, "bootstrapSelfManagedAddons") is not False:
         return ()
@@ -174,7 +174,7 @@ def _configuration(values: str | None) -> Properties:
     return cast("Properties", parsed)
 
 
-def _refuse_roles(world: World, cluster: Thing, name: str, inputs: Properties) -> None:
+def _refuse_roles(world: World, cluster: Resource, name: str, inputs: Properties) -> None:
     associations = objects(inputs, "podIdentityAssociations")
     for association in associations:
         refuse_pod_role(world, text(association, "roleArn"))
@@ -196,7 +196,7 @@ def _refuse_roles(world: World, cluster: Thing, name: str, inputs: Properties) -
         _refuse_ebs_without_rights(world, cluster, inputs)
 
 
-def _refuse_ebs_without_rights(world: World, cluster: Thing, inputs: Properties) -> None:
+def _refuse_ebs_without_rights(world: World, cluster: Resource, inputs: Properties) -> None:
     separate = world.where(
         tokens.POD_IDENTITY_ASSOCIATION,
         cluster.scope,
@@ -223,7 +223,7 @@ def _refuse_ebs_without_rights(world: World, cluster: Thing, inputs: Properties)
             )
 
 
-def _refuse_without_node(world: World, cluster: Thing, name: str, placing: Properties) -> None:
+def _refuse_without_node(world: World, cluster: Resource, name: str, placing: Properties) -> None:
     groups = world.where(tokens.NODE_GROUP, cluster.scope, clusterName=cluster.id)
     if not any(
         autoscaling.live_size(world, group) > 0 and _takes(group, placing) for group in groups
@@ -235,7 +235,7 @@ def _refuse_without_node(world: World, cluster: Thing, name: str, placing: Prope
         )
 
 
-def _takes(group: Thing, placing: Properties) -> bool:
+def _takes(group: Resource, placing: Properties) -> bool:
     labels = strings(group.outputs, "labels")
     selector = strings(placing, "nodeSelector").items()
     wanted = {key: value for key, value in selector if not key.startswith("kubernetes.io/")}

@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 
 from pulumi_rehearsal.standin.aws import iam, network_rules, tokens
 from pulumi_rehearsal.standin.aws.base import ACCOUNT, CREATED_AT, AwsKind, arn, region_of
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import flag, given, mapping, objects, text, texts
 from pulumi_rehearsal.standin.rules import Problem, choice, must_exist, spelled
 from pulumi_rehearsal.standin.world import World
@@ -107,7 +107,7 @@ class Cluster(AwsKind):
         """The name."""
         return self.physical_name(call, world)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Role, subnets, version, and what cannot be undone."""
         inputs = call.inputs
         name = text(inputs, "name")
@@ -180,7 +180,7 @@ class Cluster(AwsKind):
         """Makes the security group of control plane and nodes as well."""
         name, outputs = super().create(call, world)
         network = mapping(outputs, "vpcConfig")
-        group = Thing(
+        group = Resource(
             urn="",
             type=tokens.SECURITY_GROUP,
             name=f"eks-cluster-sg-{name}",
@@ -196,7 +196,7 @@ class Cluster(AwsKind):
         world.add(group)
         return name, outputs
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Keeps what EKS added to vpcConfig and accessConfig."""
         outputs = super().update(call, old, world)
         kept = mapping(old.outputs, "vpcConfig")
@@ -211,7 +211,7 @@ class Cluster(AwsKind):
             "vpcConfig": {**mapping(call.inputs, "vpcConfig"), **added},
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No node group may be left, and deletion protection must be off."""
         groups = world.where(tokens.NODE_GROUP, old.scope, clusterName=old.id)
         if groups:
@@ -231,7 +231,7 @@ class Cluster(AwsKind):
             world.remove(group)
 
 
-def cluster_named(world: World, scope: str, name: str | None) -> Thing | None:
+def cluster_named(world: World, scope: str, name: str | None) -> Resource | None:
     """The cluster, None where its name is not known yet; raises `Refusal` where it is not."""
     return must_exist(world, tokens.CLUSTER, name, scope, "ResourceNotFoundException")
 
@@ -258,7 +258,7 @@ def _refuse_role(world: World, role_arn: str | None) -> None:
         )
 
 
-def _refuse_version(version: str | None, old: Thing | None) -> None:
+def _refuse_version(version: str | None, old: Resource | None) -> None:
     if version is None:
         return
     if version not in VERSIONS:
@@ -281,7 +281,7 @@ def _refuse_version(version: str | None, old: Thing | None) -> None:
         )
 
 
-def _refuse_authentication(old: Thing, inputs: Properties) -> None:
+def _refuse_authentication(old: Resource, inputs: Properties) -> None:
     order = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
     before = text(old.outputs, "accessConfig.authenticationMode")
     after = text(inputs, "accessConfig.authenticationMode") or before
@@ -292,7 +292,7 @@ def _refuse_authentication(old: Thing, inputs: Properties) -> None:
         )
 
 
-def _refuse_skew(world: World, old: Thing, version: str | None) -> None:
+def _refuse_skew(world: World, old: Resource, version: str | None) -> None:
     after = minor(version)
     for group in world.where(tokens.NODE_GROUP, old.scope, clusterName=old.id):
         kubelet = minor(text(group.outputs, "version"))
@@ -303,7 +303,7 @@ def _refuse_skew(world: World, old: Thing, version: str | None) -> None:
             )
 
 
-def issuer_of(cluster: Thing) -> str:
+def issuer_of(cluster: Resource) -> str:
     """The URL of the cluster's OIDC issuer."""
     for identity in objects(cluster.outputs, "identities"):
         for oidc in objects(identity, "oidcs"):

@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 from pulumi_rehearsal.standin.aws import autoscaling, eks_node_group_rules, network_rules, tokens
 from pulumi_rehearsal.standin.aws.base import AwsKind, arn, region_of
 from pulumi_rehearsal.standin.aws.eks_cluster import NAME_PATTERN, cluster_named
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes_names import LABEL_KEY, LABEL_VALUE
 from pulumi_rehearsal.standin.properties import (
     flag,
@@ -130,7 +130,7 @@ class NodeGroup(AwsKind):
         """`<cluster>:<node group>`."""
         return f"{text(call.inputs, 'clusterName')}:{self.physical_name(call, world)}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Every relation to cluster, role, template and network."""
         inputs = call.inputs
         cluster = cluster_named(world, call.scope, text(inputs, "clusterName"))
@@ -205,7 +205,7 @@ class NodeGroup(AwsKind):
             "status": "ACTIVE",
         }
 
-    def update(self, call: Call, old: Thing, world: World) -> Properties:
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
         """Rolls, then resizes, in the provider's order."""
         outputs = super().update(call, old, world)
         template = eks_node_group_rules.template_of(world, call.scope, call.inputs)
@@ -217,14 +217,14 @@ class NodeGroup(AwsKind):
             outputs["scalingConfig"] = mapping(old.outputs, "scalingConfig")
         return {**outputs, **_described_template(call.inputs, template)}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """The Auto Scaling group and its nodes go with it."""
         group = autoscaling.group_of(world, old)
         if group is not None:
             world.remove(group)
 
 
-def _resize(world: World, call: Call, old: Thing) -> None:
+def _resize(world: World, call: Call, old: Resource) -> None:
     sizes = mapping(call.inputs, "scalingConfig")
     live = autoscaling.live_size(world, old)
     try:
@@ -242,7 +242,7 @@ def _resize(world: World, call: Call, old: Thing) -> None:
     autoscaling.resize(world, old, sizes)
 
 
-def _roll(world: World, call: Call, old: Thing) -> None:
+def _roll(world: World, call: Call, old: Resource) -> None:
     paths = ("launchTemplate", "releaseVersion", "version")
     changed = [path for path in paths if lookup(call.inputs, path) != lookup(old.inputs, path)]
     live = autoscaling.live_size(world, old)
@@ -252,7 +252,7 @@ def _roll(world: World, call: Call, old: Thing) -> None:
         )
 
 
-def _described_template(inputs: Properties, template: Thing | None) -> Properties:
+def _described_template(inputs: Properties, template: Resource | None) -> Properties:
     if template is None:
         return {}
     described = {
@@ -263,7 +263,7 @@ def _described_template(inputs: Properties, template: Thing | None) -> Propertie
     return {"launchTemplate": described}
 
 
-def _refuse_amazon_linux_2(cluster: Thing, inputs: Properties) -> None:
+def _refuse_amazon_linux_2(cluster: Resource, inputs: Properties) -> None:
     version = text(inputs, "version") or text(cluster.outputs, "version") or ""
     minor = eks_node_group_rules.minor(version) or 0
     if (text(inputs, "amiType") or "").startswith("AL2_") and minor > LAST_AL2_MINOR:
@@ -277,7 +277,7 @@ def _warn(world: World, call: Call, detail: str) -> None:
     world.note(Event(action="warned", urn=call.urn, type=call.type, name=call.name, detail=detail))
 
 
-def _warn_of_repair(world: World, call: Call, cluster: Thing) -> None:
+def _warn_of_repair(world: World, call: Call, cluster: Resource) -> None:
     agent = world.get(f"{cluster.id}:eks-node-monitoring-agent", tokens.ADDON, call.scope)
     if flag(call.inputs, "nodeRepairConfig.enabled") and agent is None:
         _warn(
@@ -288,7 +288,7 @@ def _warn_of_repair(world: World, call: Call, cluster: Thing) -> None:
         )
 
 
-def _warn_of_groups(world: World, call: Call, cluster: Thing, template: Thing) -> None:
+def _warn_of_groups(world: World, call: Call, cluster: Resource, template: Resource) -> None:
     groups = eks_node_group_rules.groups_of(template)
     if groups and text(cluster.outputs, "vpcConfig.clusterSecurityGroupId") not in groups:
         _warn(

@@ -14,7 +14,7 @@ from typing import Final
 from pulumi_rehearsal.standin.aws import iam, instance_types, network_rules, tokens, user_data, vpc
 from pulumi_rehearsal.standin.aws.eks_addon import missing_node_addons
 from pulumi_rehearsal.standin.aws.eks_cluster import SKEW, minor
-from pulumi_rehearsal.standin.kind import Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import flag, given, mapping, number, objects, text, texts
 from pulumi_rehearsal.standin.rules import must_exist
 from pulumi_rehearsal.standin.world import World
@@ -46,7 +46,7 @@ def refuse_sizes(sizes: Properties) -> None:
         )
 
 
-def refuse_role(world: World, cluster: Thing, role_arn: str | None) -> None:
+def refuse_role(world: World, cluster: Resource, role_arn: str | None) -> None:
     """The node role trusts EC2 and has what a node needs."""
     role = iam.role_by_arn(world, role_arn, "InvalidParameterException")
     if role is None:
@@ -66,8 +66,8 @@ def refuse_role(world: World, cluster: Thing, role_arn: str | None) -> None:
 
 
 def refuse_network(
-    world: World, cluster: Thing, inputs: Properties, template: Thing | None
-) -> tuple[Thing, ...]:
+    world: World, cluster: Resource, inputs: Properties, template: Resource | None
+) -> tuple[Resource, ...]:
     """Subnets of the cluster's VPC, one zone where instances must stand together."""
     found = network_rules.subnets(world, cluster.scope, texts(inputs, "subnetIds"))
     vpc_id = text(cluster.outputs, "vpcConfig.vpcId")
@@ -95,7 +95,7 @@ def refuse_network(
     return found
 
 
-def refuse_template(template: Thing, inputs: Properties) -> None:
+def refuse_template(template: Resource, inputs: Properties) -> None:
     """The template's version exists, and nothing is said twice or where EKS forbids it."""
     _refuse_version(template, text(inputs, "launchTemplate.version"))
     inside = template.outputs
@@ -141,7 +141,7 @@ def refuse_template(template: Thing, inputs: Properties) -> None:
     _refuse_interfaces(inputs, inside)
 
 
-def refuse_instance_types(inputs: Properties, template: Thing | None) -> None:
+def refuse_instance_types(inputs: Properties, template: Resource | None) -> None:
     """The AMI runs on the types: processor and GPU."""
     ami_type = text(inputs, "amiType") or ""
     for name in types_of(inputs, template):
@@ -161,7 +161,7 @@ def refuse_instance_types(inputs: Properties, template: Thing | None) -> None:
             )
 
 
-def refuse_versions(cluster: Thing, inputs: Properties, old: Thing | None) -> None:
+def refuse_versions(cluster: Resource, inputs: Properties, old: Resource | None) -> None:
     """Node version against the control plane's, its own past, and the AMI release."""
     control = minor(text(cluster.outputs, "version"))
     version = text(inputs, "version")
@@ -199,7 +199,7 @@ def refuse_versions(cluster: Thing, inputs: Properties, old: Thing | None) -> No
         )
 
 
-def refuse_never_ready(world: World, cluster: Thing, found: tuple[Thing, ...]) -> None:
+def refuse_never_ready(world: World, cluster: Resource, found: tuple[Resource, ...]) -> None:
     """What keeps nodes from becoming Ready, so that EKS gives up: CREATE_FAILED."""
     missing = missing_node_addons(world, cluster)
     if missing:
@@ -217,7 +217,7 @@ def refuse_never_ready(world: World, cluster: Thing, found: tuple[Thing, ...]) -
             )
 
 
-def template_of(world: World, scope: str, inputs: Properties) -> Thing | None:
+def template_of(world: World, scope: str, inputs: Properties) -> Resource | None:
     """The launch template that the node group names, by id or by name."""
     by_id = text(inputs, "launchTemplate.id")
     name = text(inputs, "launchTemplate.name")
@@ -236,13 +236,13 @@ def template_of(world: World, scope: str, inputs: Properties) -> Thing | None:
     return found
 
 
-def types_of(inputs: Properties, template: Thing | None) -> tuple[str, ...]:
+def types_of(inputs: Properties, template: Resource | None) -> tuple[str, ...]:
     """The instance types, wherever they are given."""
     inside = text(template.outputs, "instanceType") if template else None
     return texts(inputs, "instanceTypes") or ((inside,) if inside else ())
 
 
-def groups_of(template: Thing) -> tuple[str, ...]:
+def groups_of(template: Resource) -> tuple[str, ...]:
     """The security groups that a template gives its instances."""
     interfaces = objects(template.outputs, "networkInterfaces")
     return (
@@ -251,7 +251,7 @@ def groups_of(template: Thing) -> tuple[str, ...]:
     )
 
 
-def _cni_has_role(world: World, cluster: Thing) -> bool:
+def _cni_has_role(world: World, cluster: Resource) -> bool:
     """Whether the network add-on has rights of its own, so that the node role needs none."""
     addon = world.get(f"{cluster.id}:vpc-cni", tokens.ADDON, cluster.scope)
     associations = world.where(
@@ -270,7 +270,7 @@ def _cni_has_role(world: World, cluster: Thing) -> bool:
     )
 
 
-def _refuse_version(template: Thing, version: str | None) -> None:
+def _refuse_version(template: Resource, version: str | None) -> None:
     latest = number(template.outputs, "latestVersion") or 1
     if version is None or version in ("$Latest", "$Default"):
         return
@@ -323,13 +323,13 @@ def _refuse_interfaces(inputs: Properties, inside: Properties) -> None:
             )
 
 
-def _stands_together(world: World, template: Thing) -> bool:
+def _stands_together(world: World, template: Resource) -> bool:
     name = text(template.outputs, "placement.groupName")
     group = world.get(name or "", tokens.PLACEMENT_GROUP, template.scope)
     return group is not None and text(group.outputs, "strategy") == "cluster"
 
 
-def _reaches_out(world: World, subnet: Thing) -> bool:
+def _reaches_out(world: World, subnet: Resource) -> bool:
     private_ways = world.where(
         tokens.VPC_ENDPOINT,
         subnet.scope,

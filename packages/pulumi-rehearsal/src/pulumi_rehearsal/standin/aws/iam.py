@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from pulumi_rehearsal.standin.aws import policy_documents, tokens
 from pulumi_rehearsal.standin.aws.base import CREATED_AT, AwsKind, arn
 from pulumi_rehearsal.standin.aws.policy_documents import document_problems, federation_problems
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import flag, items, text, texts
 from pulumi_rehearsal.standin.rules import Problem, between, conflict, spelled
 from pulumi_rehearsal.standin.world import World
@@ -69,7 +69,7 @@ class Role(AwsKind):
         """The name."""
         return self.physical_name(call, world)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The name is free in the account."""
         _refuse_taken_name(self, call, old, world)
 
@@ -85,7 +85,7 @@ class Role(AwsKind):
             "uniqueId": f"AROA{world.fresh_hex(call.urn, 17).upper()}",
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Nothing may be attached, unless the role says to detach by force."""
         profiles = world.where(tokens.INSTANCE_PROFILE, role=old.id)
         policies = (
@@ -120,7 +120,7 @@ class RolePolicy(AwsKind):
         """`<role>:<name>`."""
         return f"{text(call.inputs, 'role')}:{self.physical_name(call, world)}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The role exists, and has room for it."""
         role = _role_named(world, text(call.inputs, "role"))
         if role is None:
@@ -151,7 +151,7 @@ class RolePolicyAttachment(AwsKind):
         """`<role>/<policy ARN>`."""
         return f"{text(call.inputs, 'role')}/{text(call.inputs, 'policyArn')}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Role and policy exist; the role has room for it."""
         role = _role_named(world, text(call.inputs, "role"))
         policy_arn = text(call.inputs, "policyArn")
@@ -200,7 +200,7 @@ class Policy(AwsKind):
         path = text(call.inputs, "path") or "/"
         return arn("iam", "", f"policy{path}{self.physical_name(call, world)}")
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The name is free in the account."""
         _refuse_taken_name(self, call, old, world)
 
@@ -213,7 +213,7 @@ class Policy(AwsKind):
             "policyId": f"ANPA{world.fresh_hex(call.urn, 17).upper()}",
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No role may have it."""
         if users := world.where(tokens.ROLE_POLICY_ATTACHMENT, policyArn=old.id):
             names = ", ".join(user.id for user in users)
@@ -238,7 +238,7 @@ class InstanceProfile(AwsKind):
         """The name."""
         return self.physical_name(call, world)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The name is free, the role exists."""
         _refuse_taken_name(self, call, old, world)
         _role_named(world, text(call.inputs, "role"))
@@ -275,7 +275,7 @@ class OpenIdConnectProvider(AwsKind):
         host = (text(call.inputs, "url") or "").removeprefix("https://")
         return arn("iam", "", f"oidc-provider/{host}")
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """One provider an issuer."""
         url = text(call.inputs, "url")
         if old is None and world.find(tokens.OIDC_PROVIDER, url=url) is not None:
@@ -286,7 +286,7 @@ class OpenIdConnectProvider(AwsKind):
         return {"arn": id}
 
 
-def role_by_arn(world: World, role_arn: str | None, error: str) -> Thing | None:
+def role_by_arn(world: World, role_arn: str | None, error: str) -> Resource | None:
     """The role with that ARN, None where the ARN is not known yet; raises `Refusal` if absent."""
     if role_arn is None:
         return None
@@ -299,17 +299,17 @@ def role_by_arn(world: World, role_arn: str | None, error: str) -> Thing | None:
     return role
 
 
-def trusts(role: Thing, service: str, *actions: str) -> bool:
+def trusts(role: Resource, service: str, *actions: str) -> bool:
     """Whether the role's trust policy lets `service` do all of `actions`."""
     return policy_documents.trusts(text(role.inputs, "assumeRolePolicy"), service, *actions)
 
 
-def trusts_federation(role: Thing, issuer: str) -> bool:
+def trusts_federation(role: Resource, issuer: str) -> bool:
     """Whether the role may be assumed with a web identity of `issuer` (a URL)."""
     return policy_documents.trusts_federation(text(role.inputs, "assumeRolePolicy"), issuer)
 
 
-def attached_policies(world: World, role: Thing) -> tuple[str, ...]:
+def attached_policies(world: World, role: Resource) -> tuple[str, ...]:
     """The ARNs of the managed policies that `role` has now."""
     attachments = world.where(tokens.ROLE_POLICY_ATTACHMENT, role=role.id)
     return (
@@ -318,13 +318,13 @@ def attached_policies(world: World, role: Thing) -> tuple[str, ...]:
     )
 
 
-def has_aws_policy(world: World, role: Thing, *names: str) -> bool:
+def has_aws_policy(world: World, role: Resource, *names: str) -> bool:
     """Whether `role` has one of AWS's own policies `names`."""
     wanted = {arn("iam", "", f"policy/{name}", account="aws") for name in names}
     return not wanted.isdisjoint(attached_policies(world, role))
 
 
-def has_any_policy(world: World, role: Thing) -> bool:
+def has_any_policy(world: World, role: Resource) -> bool:
     """Whether `role` allows anything at all."""
     return bool(
         attached_policies(world, role)
@@ -333,7 +333,7 @@ def has_any_policy(world: World, role: Thing) -> bool:
     )
 
 
-def _role_named(world: World, name: str | None) -> Thing | None:
+def _role_named(world: World, name: str | None) -> Resource | None:
     if name is None:
         return None
     role = world.find(tokens.ROLE, name=name)
@@ -346,7 +346,7 @@ def _role_named(world: World, name: str | None) -> Thing | None:
     return role
 
 
-def _refuse_taken_name(kind: AwsKind, call: Call, old: Thing | None, world: World) -> None:
+def _refuse_taken_name(kind: AwsKind, call: Call, old: Resource | None, world: World) -> None:
     name = text(call.inputs, "name")
     if old is None and name is not None and world.find(kind.token, name=name) is not None:
         noun = kind.token.rpartition(":")[2]

@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterable
 
 from pulumi_rehearsal.standin.aws import tokens
-from pulumi_rehearsal.standin.kind import Refusal, Thing
+from pulumi_rehearsal.standin.kind import Refusal, Resource
 from pulumi_rehearsal.standin.properties import text
 from pulumi_rehearsal.standin.rules import must_exist
 from pulumi_rehearsal.standin.world import World
 
 
-def subnets(world: World, scope: str, ids: Iterable[str]) -> tuple[Thing, ...]:
+def subnets(world: World, scope: str, ids: Iterable[str]) -> tuple[Resource, ...]:
     """The stack's own subnets among `ids`. Raises `Refusal` for what is no subnet's id."""
-    found: list[Thing] = []
+    found: list[Resource] = []
     for subnet_id in ids:
         subnet = world.get(subnet_id, tokens.SUBNET, scope)
         if subnet is not None:
@@ -32,13 +32,13 @@ def subnets(world: World, scope: str, ids: Iterable[str]) -> tuple[Thing, ...]:
     return tuple(found)
 
 
-def zones(found: Iterable[Thing]) -> tuple[str, ...]:
+def zones(found: Iterable[Resource]) -> tuple[str, ...]:
     """The availability zones of subnets."""
     names = {text(subnet.outputs, "availabilityZone") for subnet in found}
     return tuple(sorted(name for name in names if name))
 
 
-def refuse_many_vpcs(found: Iterable[Thing], what: str) -> None:
+def refuse_many_vpcs(found: Iterable[Resource], what: str) -> None:
     """Raises `Refusal` unless all subnets are of one VPC."""
     networks = sorted({text(subnet.outputs, "vpcId") or "" for subnet in found})
     if len(networks) > 1:
@@ -49,7 +49,7 @@ def refuse_many_vpcs(found: Iterable[Thing], what: str) -> None:
 
 
 def refuse_foreign_groups(
-    world: World, scope: str, ids: Iterable[str], found: tuple[Thing, ...]
+    world: World, scope: str, ids: Iterable[str], found: tuple[Resource, ...]
 ) -> None:
     """Raises `Refusal` where a security group is of another VPC than the subnets."""
     expected = text(found[0].outputs, "vpcId") if found else None

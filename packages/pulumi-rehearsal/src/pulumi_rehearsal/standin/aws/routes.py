@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from pulumi_rehearsal.standin.aws import tokens
 from pulumi_rehearsal.standin.aws.base import ACCOUNT, AwsKind, dependency_violation, region_of
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import given, objects, text, texts
 from pulumi_rehearsal.standin.rules import Problem, choice, exactly_one, must_exist
 from pulumi_rehearsal.standin.world import World
@@ -44,7 +44,7 @@ class RouteTable(AwsKind):
     computed: ClassVar[frozenset[str]] = frozenset({"arn", "ownerId"})
     replaced_on: ClassVar[frozenset[str]] = frozenset({"region", "vpcId"})
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The VPC exists, and each inline route points into it."""
         network = must_exist(
             world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"
@@ -58,7 +58,7 @@ class RouteTable(AwsKind):
         """Owner."""
         return {"ownerId": ACCOUNT}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No gateway endpoint may name it; the provider itself ends the associations."""
         users = [
             endpoint
@@ -85,7 +85,7 @@ class Route(AwsKind):
         number = int(world.fresh_hex(call.urn, 8), 16)
         return f"r-{text(call.inputs, 'routeTableId')}{number}"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The table exists and has no such destination; the target is in the table's VPC."""
         table = must_exist(
             world,
@@ -130,7 +130,7 @@ class RouteTableAssociation(AwsKind):
         """A subnet or a gateway."""
         yield from exactly_one(inputs, ("gatewayId", "subnetId"))
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Both exist in one VPC, and the subnet has no other table."""
         table = must_exist(
             world,
@@ -206,7 +206,7 @@ class VpcEndpoint(AwsKind):
                 if given(inputs, path):
                     yield path, "a gateway endpoint takes routeTableIds only: leave it out"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Service of this region; tables, subnets and groups of this VPC."""
         network = must_exist(
             world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"

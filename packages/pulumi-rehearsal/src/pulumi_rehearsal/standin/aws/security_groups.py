@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from pulumi_rehearsal.standin.aws import tokens
 from pulumi_rehearsal.standin.aws.base import ACCOUNT, AwsKind, dependency_violation
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import lookup, number, objects, text, texts
 from pulumi_rehearsal.standin.rules import (
     Problem,
@@ -59,7 +59,7 @@ class SecurityGroup(AwsKind):
                 for path, reason in _port_problems(rule, "protocol"):
                     yield f"{direction}[{index}].{path}", reason
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The VPC has no group of that name; one that is not the stack's own may exist."""
         vpc_id = text(call.inputs, "vpcId")
         if vpc_id is not None and not re.fullmatch(r"vpc-[0-9a-f]{8,17}", vpc_id):
@@ -81,7 +81,7 @@ class SecurityGroup(AwsKind):
             "ownerId": ACCOUNT,
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No network interface uses it and no rule of another group names it."""
         rules = (
             rule
@@ -128,7 +128,7 @@ class _OneRule(AwsKind):
         yield from exactly_one(inputs, _SOURCES)
         yield from _port_problems(inputs, "ipProtocol")
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """Both groups exist in one VPC; the group has no such rule."""
         group = must_exist(
             world,
@@ -204,7 +204,7 @@ class SecurityGroupRule(AwsKind):
         yield from _port_problems(inputs, "protocol")
         yield from conflict(inputs, "self", "sourceSecurityGroupId")
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The groups exist."""
         for path in ("securityGroupId", "sourceSecurityGroupId"):
             must_exist(
@@ -238,7 +238,7 @@ def _same_rule(first: Properties, second: Properties) -> bool:
     return all(lookup(first, path) == lookup(second, path) for path in paths)
 
 
-def _node_groups_using(world: World, group: Thing) -> Iterator[Thing]:
+def _node_groups_using(world: World, group: Resource) -> Iterator[Resource]:
     for node_group in world.all(tokens.NODE_GROUP, group.scope):
         template = world.get(
             text(node_group.outputs, "launchTemplate.id") or "", tokens.LAUNCH_TEMPLATE, group.scope

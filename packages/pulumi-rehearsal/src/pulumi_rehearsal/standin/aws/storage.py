@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from pulumi_rehearsal.standin.aws import tokens
 from pulumi_rehearsal.standin.aws.base import AwsKind, arn, region_of
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import lookup, text, texts
 from pulumi_rehearsal.standin.rules import Problem, between, choice, conflict, must_exist, spelled
 from pulumi_rehearsal.standin.world import World
@@ -111,7 +111,7 @@ class Alias(AwsKind):
         """The name."""
         return self.physical_name(call, world)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The key exists, the name is free."""
         target = text(call.inputs, "targetKeyId")
         if target and not target.startswith("arn:"):
@@ -153,7 +153,7 @@ class LogGroup(AwsKind):
         """The name."""
         return self.physical_name(call, world)
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The name is free: EKS makes its cluster's group as soon as it logs."""
         name = text(call.inputs, "name") or ""
         if old is not None:
@@ -173,7 +173,7 @@ class LogGroup(AwsKind):
         region = region_of(call.scope, call.inputs)
         return {"arn": arn("logs", region, f"log-group:{id}"), "name": id}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """A cluster that still logs makes it anew, and nobody deletes that one."""
         for cluster in world.all(tokens.CLUSTER, old.scope):
             if old.id == _log_group_of(cluster):
@@ -182,7 +182,7 @@ class LogGroup(AwsKind):
                 )
 
 
-def _log_group_of(cluster: Thing) -> str | None:
+def _log_group_of(cluster: Resource) -> str | None:
     logs = texts(cluster.outputs, "enabledClusterLogTypes")
     return f"/aws/eks/{cluster.id}/cluster" if logs else None
 

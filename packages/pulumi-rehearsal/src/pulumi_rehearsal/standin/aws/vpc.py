@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from pulumi_rehearsal.standin.aws import tokens
 from pulumi_rehearsal.standin.aws.base import ACCOUNT, AwsKind, dependency_violation, region_of
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Thing
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import given, objects, text, texts
 from pulumi_rehearsal.standin.rules import Problem, choice, conflict, must_exist
 from pulumi_rehearsal.standin.world import World
@@ -58,7 +58,7 @@ class Vpc(AwsKind):
             "ownerId": ACCOUNT,
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """Nothing may be left in the VPC."""
         users = [
             thing
@@ -103,7 +103,7 @@ class Subnet(AwsKind):
         yield from conflict(inputs, "availabilityZone", "availabilityZoneId")
         yield from choice(inputs, "privateDnsHostnameTypeOnLaunch", ("ip-name", "resource-name"))
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The block lies in the VPC, overlaps no sibling; the zone is one of the region."""
         vpc = must_exist(
             world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"
@@ -139,7 +139,7 @@ class Subnet(AwsKind):
         chosen = zone or f"{region_of(call.scope, call.inputs)}a"
         return {"ownerId": ACCOUNT, "availabilityZone": chosen}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No network interface may be left in it."""
         users = [
             *world.where(tokens.NAT_GATEWAY, old.scope, subnetId=old.id),
@@ -171,7 +171,7 @@ class InternetGateway(AwsKind):
     computed: ClassVar[frozenset[str]] = frozenset({"arn", "ownerId"})
     replaced_on: ClassVar[frozenset[str]] = frozenset({"region"})  # vpcId: detach, then attach
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """The VPC exists and has no other internet gateway."""
         vpc = must_exist(
             world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"
@@ -189,7 +189,7 @@ class InternetGateway(AwsKind):
         """Owner."""
         return {"ownerId": ACCOUNT}
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """No mapped public address may be left in its VPC."""
         vpc_id = text(old.outputs, "vpcId")
         users = [
@@ -235,7 +235,7 @@ class Eip(AwsKind):
             "publicIp": address,
         }
 
-    def delete(self, old: Thing, world: World) -> None:
+    def delete(self, old: Resource, world: World) -> None:
         """It may not be mapped."""
         for nat in world.where(tokens.NAT_GATEWAY, old.scope, allocationId=old.id):
             raise Refusal(
@@ -278,7 +278,7 @@ class NatGateway(AwsKind):
         elif not given(inputs, "allocationId") and not given(inputs, "availabilityMode"):
             yield "allocationId", "a public NAT gateway needs an Eip: give its id"
 
-    def refuse(self, call: Call, old: Thing | None, world: World) -> None:
+    def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """A public NAT gateway stands in a subnet that routes to an attached gateway."""
         subnet = must_exist(
             world,
@@ -333,12 +333,12 @@ def _cidr_problems(inputs: Properties, path: str, widest: int, narrowest: int) -
         yield path, f"/{network.prefixlen} is outside what EC2 takes, /{widest} to /{narrowest}"
 
 
-def _vpc_of_subnet(world: World, nat: Thing) -> str | None:
+def _vpc_of_subnet(world: World, nat: Resource) -> str | None:
     subnet = world.get(text(nat.outputs, "subnetId") or "", tokens.SUBNET, nat.scope)
     return text(subnet.outputs, "vpcId") if subnet else None
 
 
-def routes_of(world: World, subnet: Thing) -> Iterator[Properties]:
+def routes_of(world: World, subnet: Resource) -> Iterator[Properties]:
     """The routes of the tables that `subnet` is associated with, inline ones included."""
     for association in world.where(
         tokens.ROUTE_TABLE_ASSOCIATION, subnet.scope, subnetId=subnet.id
@@ -350,7 +350,7 @@ def routes_of(world: World, subnet: Thing) -> Iterator[Properties]:
             yield route.outputs
 
 
-def _routes_to_internet(world: World, subnet: Thing) -> bool:
+def _routes_to_internet(world: World, subnet: Resource) -> bool:
     targets = (text(route, "gatewayId") or "" for route in routes_of(world, subnet))
     return any(target.startswith("igw-") for target in targets)
 

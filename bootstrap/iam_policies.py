@@ -1,7 +1,7 @@
-"""IAM policy documents as data: who may become a role, and what the role may do.
+"""IAM policy documents as data: trust policies, and the policies of the preview and deploy roles.
 
-Grammar: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html . Actions
-are written in full and never end in a wildcard; a resource is `*` only where IAM knows no other.
+Grammar: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html . No
+action has a wildcard. A resource is `*` only for actions without resource-level permissions.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bootstrap.rights import LISTING, changing, making, reading
-from bootstrap.subjects import AWS_AUDIENCE, Claim
+from bootstrap.iam_actions import WITHOUT_RESOURCE, changing, making, reading
+from bootstrap.oidc import AWS_AUDIENCE, Claim
 
 Document = dict[str, Any]
 Statement = dict[str, Any]
@@ -20,10 +20,10 @@ PROJECT = "gpu-runners"
 """The Pulumi project whose stacks the roles preview and deploy."""
 
 CLUSTER_TAG = "gpu-runners/cluster"
-"""What `fleet.plan` tags everything with."""
+"""The tag key that `fleet.plan` sets on every AWS resource; its value is the cluster name."""
 
 INLINE_ROLE = "autoscaler-role"
-"""What follows the cluster's name in the only role with a policy of its own inside."""
+"""Name of the only role with an inline policy, after the cluster name."""
 
 ATTACHED_POLICIES = tuple(
     f"arn:aws:iam::aws:policy/{name}"
@@ -35,33 +35,36 @@ ATTACHED_POLICIES = tuple(
         "service-role/AmazonEBSCSIDriverPolicy",
     )
 )
-"""AWS' own policies that the program attaches to roles; no other can be."""
+"""The managed policies that the fleet attaches to roles; a deploy role can attach no other."""
 
 _SERVICES = ("autoscaling.amazonaws.com", "eks-nodegroup.amazonaws.com", "eks.amazonaws.com")
-"""Services whose linked role a first cluster of an account makes; spot has one more."""
+"""Services whose service-linked role the first cluster of an account creates, besides spot."""
 
 INLINE_LIMIT = 10_240
-"""Characters of all policies inside one role, white space not counted:
+"""Maximum characters of all inline policies of one role, without white space:
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
-    """The clusters that a role is about."""
+    """The account, regions and clusters to which the policies of a role are limited."""
 
     account_id: str
     regions: tuple[str, ...]
     clusters: tuple[str, ...]
 
     def roles(self, purpose: str = "*") -> list[str]:
-        """ARN patterns of the clusters' own roles: the purpose and Pulumi's seven digits follow."""
+        """Return ARN patterns of the roles that the fleet creates for the clusters.
+
+        A role is named by cluster, purpose and seven random digits from Pulumi.
+        """
         return [
             f"arn:aws:iam::{self.account_id}:role/{cluster}-{purpose}-???????"
             for cluster in self.clusters
         ]
 
     def eks(self) -> list[str]:
-        """ARN patterns of the clusters and of everything that EKS keeps inside them."""
+        """Return ARN patterns of the clusters, their node groups, add-ons and access entries."""
         here = f"arn:aws:eks:*:{self.account_id}"
         return [
             pattern
@@ -70,25 +73,25 @@ class Scope:
         ]
 
     def log_groups(self) -> list[str]:
-        """ARN patterns of the control planes' log groups, which some actions want with `:*`."""
+        """Return ARN patterns of the control plane logs; some actions need the ARN with `:*`."""
         return [
             f"arn:aws:logs:*:{self.account_id}:log-group:/aws/eks/{name}/cluster*"
             for name in self.clusters
         ]
 
     def groups(self) -> list[str]:
-        """ARN patterns of the Auto Scaling groups that EKS makes for the node groups."""
+        """Return ARN patterns of the Auto Scaling groups that EKS creates for the node groups."""
         here = f"arn:aws:autoscaling:*:{self.account_id}:autoScalingGroup:*"
         return [f"{here}:autoScalingGroupName/eks-{name}-*" for name in self.clusters]
 
 
 def document(statements: Iterable[Statement]) -> Document:
-    """A policy document."""
+    """Return a policy document of the statements."""
     return {"Version": "2012-10-17", "Statement": list(statements)}
 
 
 def trusted(provider_arn: str, host: str, claim: Claim) -> Statement:
-    """Lets jobs become a role whose token of that issuer has the audience and the claim."""
+    """Allow jobs to assume the role if their token has AWS' audience and the claim."""
     audience = {f"{host}:aud": AWS_AUDIENCE}
     subject = {f"{host}:{claim.name}": _one_or_more(claim.values)}
     wild = any("*" in value for value in claim.values)
@@ -105,10 +108,10 @@ def trusted(provider_arn: str, host: str, claim: Claim) -> Statement:
 
 
 def state_reading(bucket_arn: str, key_arn: str) -> Document:
-    """Reads the state of every stack of the project, and the secrets in it.
+    """Allow to read the state of every stack of the fleet and to decrypt its secrets.
 
     A preview takes no lock and writes no backup: pulumi/pulumi pkg/backend/diy/backend.go, Preview.
-    The state of the bootstrap itself is another project's, and stays closed.
+    The bootstrap is another Pulumi project, so this policy does not cover its state.
     """
     return document(
         [
@@ -120,13 +123,13 @@ def state_reading(bucket_arn: str, key_arn: str) -> Document:
 
 
 def state_writing(bucket_arn: str, key_arn: str, stack: str) -> Document:
-    """Reads and writes the state of one stack: checkpoint, history, backups and locks.
+    """Allow to read and write the state of one stack: checkpoint, history, backups and locks.
 
     Layout: pulumi/pulumi pkg/backend/diy: store.go, state.go, stack_tags.go, lock.go.
     """
     own = _objects(
         bucket_arn,
-        # Not `.*`: a stack's name may hold dots, and prod.eu is not prod's.
+        # Not `{stack}.*`: names of stacks may contain dots, and prod.eu is another stack.
         f"stacks/{PROJECT}/{stack}.json",
         f"stacks/{PROJECT}/{stack}.json.*",
         f"stacks/{PROJECT}/{stack}.pulumi-tags",
@@ -147,12 +150,14 @@ def state_writing(bucket_arn: str, key_arn: str, stack: str) -> Document:
 
 
 def listing(scope: Scope) -> Document:
-    """Reads what IAM knows for no single resource: networks, scaling groups, log groups' names."""
-    return document([_allow(sorted([*LISTING, *reading("ec2")]), ["*"], _in_regions(scope))])
+    """Allow to list networks, scaling groups and log groups, which IAM limits only by region."""
+    return document(
+        [_allow(sorted([*WITHOUT_RESOURCE, *reading("ec2")]), ["*"], _in_regions(scope))]
+    )
 
 
 def cluster_reading(scope: Scope) -> Document:
-    """Reads what a preview compares: the clusters, their log groups and roles."""
+    """Allow to read what a preview refreshes: the clusters, their log groups and roles."""
     return document(
         [
             _allow(reading("eks"), scope.eks(), _in_regions(scope)),
@@ -163,7 +168,7 @@ def cluster_reading(scope: Scope) -> Document:
 
 
 def network_writing(scope: Scope) -> Document:
-    """Makes networks and launch templates; changes only those that carry the cluster's tag."""
+    """Allow to create networks and launch templates, and to change those with the cluster's tag."""
     here = _in_regions(scope)
     tagged = {
         "StringEquals": {
@@ -183,7 +188,7 @@ def network_writing(scope: Scope) -> Document:
 
 
 def cluster_writing(scope: Scope) -> Document:
-    """Reads, makes and changes the clusters, their log groups and their scaling groups' tags."""
+    """Allow to manage the clusters, their log groups and the tags of their scaling groups."""
     here = _in_regions(scope)
     named = {
         "StringEquals": {
@@ -194,7 +199,7 @@ def cluster_writing(scope: Scope) -> Document:
     inside = [action for action in making("eks") if action != "eks:CreateCluster"]
     return document(
         [
-            # IAM knows no resource for a cluster that does not exist yet; the tag names it.
+            # A cluster that does not exist yet has no resource in IAM, so the tag limits the name.
             _allow(["eks:CreateCluster"], ["*"], named),
             _allow([*reading("eks"), *inside, *changing("eks")], scope.eks(), here),
             _allow([*_reading_logs(), *making("logs"), *changing("logs")], scope.log_groups()),
@@ -204,7 +209,7 @@ def cluster_writing(scope: Scope) -> Document:
 
 
 def role_writing(scope: Scope) -> Document:
-    """Reads, makes and changes the clusters' own roles, and hands them to EKS alone."""
+    """Allow to manage the roles of the clusters, and to pass them to EKS only."""
     attach, detach = "iam:AttachRolePolicy", "iam:DetachRolePolicy"
     inline = ["iam:DeleteRolePolicy", "iam:PutRolePolicy"]
     rest = [
@@ -241,7 +246,7 @@ def role_writing(scope: Scope) -> Document:
 
 
 def tls_only(bucket_arn: str) -> Document:
-    """Refuses every call to the bucket that is not encrypted on its way."""
+    """Deny every request to the bucket without TLS."""
     return document(
         [
             {
@@ -271,7 +276,7 @@ def _in_regions(scope: Scope) -> dict[str, dict[str, Any]]:
 
 
 def _reading_logs() -> list[str]:
-    return [action for action in reading("logs") if action not in LISTING]
+    return [action for action in reading("logs") if action not in WITHOUT_RESOURCE]
 
 
 def _creates(action: str) -> bool:
@@ -279,5 +284,5 @@ def _creates(action: str) -> bool:
 
 
 def _one_or_more(values: Sequence[str]) -> str | list[str]:
-    """IAM's own form: it gives a list of one back as the one."""
+    """Return IAM's canonical form, in which a list of one value is that value."""
     return values[0] if len(values) == 1 else list(values)

@@ -1,7 +1,7 @@
-"""Who a job is to a cloud: the subjects of the tokens that GitHub and GitLab give it.
+"""The claims in the OIDC tokens of GitHub and GitLab jobs, by which a cloud recognises a job.
 
-GitHub: https://docs.github.com/en/actions/reference/security/oidc ; the form with numbers is the
-default of repositories made, renamed or moved since 2026-07-15
+GitHub: https://docs.github.com/en/actions/reference/security/oidc ; the subject with numeric ids is
+the default of repositories created, renamed or moved since 2026-07-15
 (https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/).
 GitLab: https://docs.gitlab.com/ci/secrets/id_token_authentication/
 """
@@ -15,12 +15,12 @@ from bootstrap.config import Bootstrap, GitHub, GitLab
 
 GITHUB_ISSUER = "https://token.actions.githubusercontent.com"
 AWS_AUDIENCE = "sts.amazonaws.com"
-"""What aws-actions/configure-aws-credentials asks for; a GitLab job names the same under `aud`."""
+"""The audience that aws-actions/configure-aws-credentials requests; GitLab jobs set it in `aud`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
-    """One claim of a token and the values of it that are taken; `*` stands for any text."""
+    """One claim of a token and its accepted values, in which `*` matches any text."""
 
     name: str
     values: tuple[str, ...]
@@ -28,51 +28,50 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Issuer:
-    """One issuer of tokens, and by which claim a job is known to preview, or to deploy."""
+    """One issuer of tokens, and the claims of its jobs that may preview or deploy."""
 
     kind: str
     """`github` or `gitlab`."""
     url: str
     keys_url: str
-    """Where its public keys are."""
+    """URL of the issuer's public keys (JWKS)."""
     preview: Claim
     exact_preview: Claim
-    """The same for a cloud that compares without wildcards."""
+    """The claim for OCI, which compares without wildcards."""
     bound: Claim | None
-    """What ties `exact_preview` to the project, where it does not say so itself."""
+    """Claim that limits `exact_preview` to the project, if `exact_preview` does not contain it."""
     deploy: Mapping[str, Claim]
     """By environment."""
 
     @property
     def host(self) -> str:
-        """The URL as IAM spells it in conditions."""
+        """Return the URL without its scheme, as IAM conditions spell it."""
         return self.url.removeprefix("https://")
 
 
-def issuers(spec: Bootstrap) -> tuple[Issuer, ...]:
-    """Every issuer that the spec names."""
+def issuers(bootstrap: Bootstrap) -> tuple[Issuer, ...]:
+    """Return the issuers that the stack file configures."""
     found: list[Issuer] = []
-    if spec.github is not None:
-        found.append(_github(spec.github, tuple(spec.environments)))
-    if spec.gitlab is not None:
-        branches = {name: one.branch for name, one in spec.environments.items() if one.branch}
-        found.append(_gitlab(spec.gitlab, branches))
+    environments = bootstrap.environments
+    if bootstrap.github is not None:
+        found.append(_github(bootstrap.github, tuple(environments)))
+    if bootstrap.gitlab is not None:
+        branches = {name: one.branch for name, one in environments.items() if one.branch}
+        found.append(_gitlab(bootstrap.gitlab, branches))
     return tuple(found)
 
 
-def github_subjects(github: GitHub, context: str) -> tuple[str, ...]:
-    """Both forms of a subject; without the numbers only the one by names.
+def _github_subjects(github: GitHub, context: str) -> tuple[str, ...]:
+    """Return the subject with names and, if the ids are known, the one with numeric ids.
 
-    `context` is `pull_request`, `ref:refs/heads/<branch>` or `environment:<name>`. A job that names
-    an environment is known by it, whatever event started it.
+    `context` is `pull_request`, `ref:refs/heads/<branch>` or `environment:<name>`. A job with an
+    environment has the third form, whatever event started it.
     """
     by_name = f"repo:{github.owner}/{github.repository}:{context}"
     if github.owner_id is None or github.repository_id is None:
         return (by_name,)
-    owner, repository = (
-        f"{github.owner}@{github.owner_id}",
-        f"{github.repository}@{github.repository_id}",
-    )
+    owner = f"{github.owner}@{github.owner_id}"
+    repository = f"{github.repository}@{github.repository_id}"
     return (by_name, f"repo:{owner}/{repository}:{context}")
 
 
@@ -80,7 +79,7 @@ def _github(github: GitHub, environments: tuple[str, ...]) -> Issuer:
     contexts = ("pull_request", f"ref:refs/heads/{github.branch}")
     preview = Claim(
         name="sub",
-        values=tuple(one for context in contexts for one in github_subjects(github, context)),
+        values=tuple(one for context in contexts for one in _github_subjects(github, context)),
     )
     return Issuer(
         kind="github",
@@ -90,16 +89,17 @@ def _github(github: GitHub, environments: tuple[str, ...]) -> Issuer:
         exact_preview=preview,
         bound=None,
         deploy={
-            name: Claim(name="sub", values=github_subjects(github, f"environment:{name}"))
+            name: Claim(name="sub", values=_github_subjects(github, f"environment:{name}"))
             for name in environments
         },
     )
 
 
 def _gitlab(gitlab: GitLab, branches: Mapping[str, str]) -> Issuer:
-    """GitLab knows no subject of merge requests: their jobs go by their source branch.
+    """Return GitLab's issuer.
 
-    A schedule is the check for drift.
+    GitLab has no subject for merge requests: the subject of their jobs is the source branch. The
+    drift check runs on a schedule.
     """
     branch = f"project_path:{gitlab.project}:ref_type:branch:ref:"
     return Issuer(

@@ -1,7 +1,7 @@
 """The life of a stack, taken through the real engine: preview, up, rest, protection, destroy.
 
 `rehearse` is the whole of it. What it finds wrong is in `Result.problems`; what makes a rehearsal
-impossible (a bad stack file, no CLI) raises `Refused`.
+impossible (a bad stack file, no CLI) raises `RehearsalError`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from pulumi_rehearsal import cli, engine, policies, secrets, stackfile, words, workspace
+from pulumi_rehearsal import cli, engine, messages, policies, secrets, stackfile, workspace
 from pulumi_rehearsal.artifacts import Artifacts, Phase
 from pulumi_rehearsal.engine import Outcome
 from pulumi_rehearsal.result import Result
@@ -62,7 +62,7 @@ def rehearse(
     meets many failures instead of the first; the engine then asks for dependents of what failed
     with inputs missing. `policy` is the folder of a pack that judges the last file. `check` and
     `program` are those of `project` unless a test of the rehearsal brings others, and `packages`
-    too. May run several times in one process, one after another. Raises `Refused`.
+    too. May run several times in one process, one after another. Raises `RehearsalError`.
     """
     started = time.monotonic()
     out = console or Console(quiet=True)
@@ -70,7 +70,7 @@ def rehearse(
     findings = [(check or project.check)(file) for file in files]
     name = files[-1].name
     where = folder or project.artifacts(name)
-    _say(out, f"rehearsing {' -> '.join(words.short(file.path) for file in files)}")
+    _say(out, f"rehearsing {' -> '.join(messages.short(file.path) for file in files)}")
     pack = policies.pack_of(policy, name) if policy is not None else None
     taken = cli.find(lambda line: _say(out, f"  {line}"))
     _say(out, f"  pulumi {taken.version}: {taken.why}")
@@ -210,7 +210,7 @@ class _Life:
 
     def result(self, name: str, seconds: float) -> Result:
         """What came of it, said in the last line too."""
-        where = words.short(self._artifacts.folder / "report.md")
+        where = messages.short(self._artifacts.folder / "report.md")
         for warning in self._warnings():
             _say(self._console, f"  warning: {warning}")
         verdict = "failed" if self._problems else "passed: nothing is left"
@@ -247,7 +247,7 @@ class _Life:
                 continue_on_error=self._continue_on_error,
                 policies=self._policies if self._judged else {},
             )
-        verdict = words.verdict(outcome, protected)
+        verdict = messages.verdict(outcome, protected)
         phase = Phase(title=title, verdict=verdict, outcome=outcome)
         self._phases.append(phase)
         self._artifacts.log(phase, with_text=not as_json)
@@ -270,7 +270,7 @@ class _Life:
 
     def _must_succeed(self, outcome: Outcome) -> bool:
         if not outcome.ok:
-            for message in words.reasons(outcome.complaints):
+            for message in messages.reasons(outcome.complaints):
                 self._problem(f"refused: {message}")
         return outcome.ok
 

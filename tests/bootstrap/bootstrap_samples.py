@@ -1,4 +1,4 @@
-"""The shipped stack file of the bootstrap, changed as a test wants it, and its plan."""
+"""The shipped stack file of the bootstrap with changes, and its plan."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from typing import Any
 
 import yaml
 
-from bootstrap.parse import KEY, load
-from bootstrap.plan import BootstrapPlan
+from bootstrap.config import KEY, parse
+from bootstrap.plan import BootstrapPlan, build
 
 FILE = Path(__file__).parents[2] / "bootstrap" / "Pulumi.ci.yaml"
 BUCKET = "arn:aws:s3:::state"
 KEY_ARN = "arn:aws:kms:us-west-2:111122223333:key/1"
+REMOVED = object()
+"""The value that removes a key in `body`."""
 
 _SHIPPED: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))["config"]
 
 
 def body(changes: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The shipped bootstrap with some dotted keys set, or removed where the value is `GONE`."""
+    """Return the shipped bootstrap with some dotted keys set, or `REMOVED`."""
     data = copy.deepcopy(_SHIPPED[KEY])
     for path, value in (changes or {}).items():
         holder = data
         *parents, last = path.split(".")
         for part in parents:
             holder = holder.setdefault(part, {})
-        if value is GONE:
+        if value is REMOVED:
             del holder[last]
         else:
             holder[last] = value
@@ -34,9 +36,4 @@ def body(changes: dict[str, Any] | None = None) -> dict[str, Any]:
 
 
 def plan(changes: dict[str, Any] | None = None) -> BootstrapPlan:
-    """Its plan."""
-    return load(body(changes), source="test")
-
-
-GONE = object()
-"""Takes a key out of `body`."""
+    return build(parse(body(changes), source="test"))

@@ -1,4 +1,4 @@
-"""What an administrator may write, and what is said of each slip."""
+"""What the stack file of the bootstrap accepts, and the finding for each mistake."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from bootstrap.parse import load
+from bootstrap.config import parse
 from fleet.findings import StackFileError
-from tests.bootstrap.bootstraps import GONE, body, plan
+from tests.bootstrap.bootstrap_samples import REMOVED, body, plan
 
 STAGING = "environments.staging"
 
 
-def problems(changes: dict[str, Any]) -> dict[str, str]:
+def findings(changes: dict[str, Any]) -> dict[str, str]:
     with pytest.raises(StackFileError) as caught:
         plan(changes)
     return {one.path: f"{one.message}; {one.remedy}" for one in caught.value.findings}
 
 
-def test_the_shipped_file_is_good() -> None:
+def test_the_shipped_file_is_valid() -> None:
     found = plan()
     assert found.aws is not None
     assert found.oci is not None
@@ -28,17 +28,17 @@ def test_the_shipped_file_is_good() -> None:
 @pytest.mark.parametrize("cloud", ["aws", "oci"])
 def test_either_cloud_may_be_left_out(cloud: str) -> None:
     rest: dict[str, Any] = {
-        "aws": {"environments.prod.clusters": GONE, STAGING: GONE},
-        "oci": {"environments.prod.compartment_id": GONE},
+        "aws": {"environments.prod.clusters": REMOVED, STAGING: REMOVED},
+        "oci": {"environments.prod.compartment_id": REMOVED},
     }[cloud]
-    found = plan({cloud: GONE, **rest})
+    found = plan({cloud: REMOVED, **rest})
     assert getattr(found, cloud) is None
 
 
 @pytest.mark.parametrize("issuer", ["github", "gitlab"])
 def test_either_of_github_and_gitlab_may_be_left_out(issuer: str) -> None:
-    branches = {f"environments.{name}.branch": GONE for name in ("staging", "prod")}
-    found = plan({issuer: GONE, **(branches if issuer == "gitlab" else {})})
+    branches = {f"environments.{name}.branch": REMOVED for name in ("staging", "prod")}
+    found = plan({issuer: REMOVED, **(branches if issuer == "gitlab" else {})})
     assert found.aws is not None
     assert [one.kind for one in found.aws.providers] == [
         one for one in ("github", "gitlab") if one != issuer
@@ -46,13 +46,17 @@ def test_either_of_github_and_gitlab_may_be_left_out(issuer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "path", "words"),
+    ("changes", "path", "text"),
     [
         ({"githup": {}}, "githup", "did you mean github"),
         ({"github.owner": "a/b"}, "github.owner", "write it like example-org"),
         ({"github.repository": "a*"}, "github.repository", "write it like infrastructure"),
-        ({"github.owner_id": GONE}, "github.owner_id", "is missing beside repository_id"),
-        ({"github.repository_id": GONE}, "github.repository_id", "is missing beside owner_id"),
+        ({"github.owner_id": REMOVED}, "github.owner_id", "is missing, but repository_id is set"),
+        (
+            {"github.repository_id": REMOVED},
+            "github.repository_id",
+            "is missing, but owner_id is set",
+        ),
         ({"github.owner_id": "100001"}, "github.owner_id", "is not a whole number"),
         ({"gitlab.project": "*/infrastructure"}, "gitlab.project", "write it like example-group"),
         ({"gitlab.project": "infrastructure"}, "gitlab.project", "write it like example-group"),
@@ -60,8 +64,8 @@ def test_either_of_github_and_gitlab_may_be_left_out(issuer: str) -> None:
         ({"gitlab.url": "https://gitlab.com/"}, "gitlab.url", "write it like"),
         ({"environments": {}}, "environments", "is empty"),
         ({f"{STAGING}.branch": "*"}, f"{STAGING}.branch", "write it like main"),
-        ({f"{STAGING}.branch": GONE}, f"{STAGING}.branch", "no GitLab job could deploy it"),
-        ({f"{STAGING}.clusters": GONE}, STAGING, "neither clusters nor compartment_id"),
+        ({f"{STAGING}.branch": REMOVED}, f"{STAGING}.branch", "no GitLab job can deploy"),
+        ({f"{STAGING}.clusters": REMOVED}, STAGING, "neither clusters nor compartment_id"),
         ({f"{STAGING}.clusters": ["CI"]}, f"{STAGING}.clusters[0]", "is not a usable name"),
         ({f"{STAGING}.clusters": ["c"] * 5}, f"{STAGING}.clusters", "more than 4"),
         ({f"{STAGING}.compartment_id": "x"}, f"{STAGING}.compartment_id", "like ocid1"),
@@ -78,79 +82,79 @@ def test_either_of_github_and_gitlab_may_be_left_out(issuer: str) -> None:
         ({"aws": None}, "aws", "is present, but has no value"),
     ],
 )
-def test_a_slip_is_told_with_its_path_and_remedy(
-    changes: dict[str, Any], path: str, words: str
+def test_a_mistake_has_a_finding_with_its_path_and_remedy(
+    changes: dict[str, Any], path: str, text: str
 ) -> None:
-    found = problems(changes)
-    assert words in found.get(path, ""), found
+    found = findings(changes)
+    assert text in found.get(path, ""), found
 
 
 @pytest.mark.parametrize(
-    ("changes", "path", "words"),
+    ("changes", "path", "text"),
     [
-        ({"aws": GONE}, f"{STAGING}.clusters", "there is no aws"),
-        ({"oci": GONE}, "environments.prod.compartment_id", "there is no oci"),
-        ({"gitlab": GONE}, f"{STAGING}.branch", "only GitLab deploys by branch"),
+        ({"aws": REMOVED}, f"{STAGING}.clusters", "there is no aws"),
+        ({"oci": REMOVED}, "environments.prod.compartment_id", "there is no oci"),
+        ({"gitlab": REMOVED}, f"{STAGING}.branch", "only GitLab deploys by branch"),
         (
-            {"aws.oidc_providers.gitlab": "arn:aws:iam::1:oidc-provider/x", "gitlab": GONE},
+            {"aws.oidc_providers.gitlab": "arn:aws:iam::1:oidc-provider/x", "gitlab": REMOVED},
             "aws.oidc_providers.gitlab",
             "there is no gitlab",
         ),
     ],
 )
-def test_a_part_without_what_it_belongs_to_is_told(
-    changes: dict[str, Any], path: str, words: str
+def test_a_part_without_its_section_is_refused(
+    changes: dict[str, Any], path: str, text: str
 ) -> None:
-    assert words in problems(changes).get(path, "")
+    assert text in findings(changes).get(path, "")
 
 
 @pytest.mark.parametrize("other", ["ci-staging", "ci-staging-2"])
-def test_no_environment_reaches_into_anothers_names(other: str) -> None:
-    found = problems({"environments.prod.clusters": [other]})
-    assert f"environments.prod.clusters {other}" in found[f"{STAGING}.clusters"]
+def test_no_cluster_name_is_a_prefix_of_another_environments_cluster(other: str) -> None:
+    found = findings({"environments.prod.clusters": [other]})
+    assert f"environments.prod.clusters contains {other}" in found[f"{STAGING}.clusters"]
     assert plan({"environments.prod.clusters": ["ci-staging2"]}).aws is not None
 
 
 @pytest.mark.parametrize("cluster", ["gpu", "gpu-runners", "gpu-runners-deploy"])
-def test_no_cluster_is_called_like_the_roles_that_deploy_it(cluster: str) -> None:
-    found = problems({f"{STAGING}.clusters": [cluster]})
-    assert "could let others become that role" in found[f"{STAGING}.clusters"]
+def test_no_cluster_name_is_a_prefix_of_a_deploy_role(cluster: str) -> None:
+    found = findings({f"{STAGING}.clusters": [cluster]})
+    assert "could change who may assume that role" in found[f"{STAGING}.clusters"]
     assert plan({f"{STAGING}.clusters": ["gpu-runners2"]}).aws is not None
 
 
-def test_there_is_room_for_twenty_clusters() -> None:
+def test_at_most_twenty_clusters_are_accepted() -> None:
     def environments(count: int) -> dict[str, Any]:
         return {
             f"e{one}": {"clusters": [f"c{one}x{two}" for two in range(4)], "branch": "main"}
             for one in range(count)
         }
 
-    changes = {"oci": GONE, "environments": environments(5)}
+    changes = {"oci": REMOVED, "environments": environments(5)}
     assert plan(changes).aws is not None
-    found = problems({"oci": GONE, "environments": environments(6)})
+    found = findings({"oci": REMOVED, "environments": environments(6)})
     assert "have 24 clusters together" in found["environments"]
 
 
-def test_somebody_must_be_trusted_with_something() -> None:
-    found = problems({"github": GONE, "gitlab": GONE})
+def test_a_bootstrap_needs_an_issuer_and_a_cloud() -> None:
+    found = findings({"github": REMOVED, "gitlab": REMOVED})
     assert "has no github or gitlab" in found[""]
-    assert "has no aws or oci" in problems({"aws": GONE, "oci": GONE})[""]
+    assert "has no aws or oci" in findings({"aws": REMOVED, "oci": REMOVED})[""]
 
 
-def test_every_problem_is_told_at_once() -> None:
-    found = problems({"aws.region": "west", "github.owner": "a b", f"{STAGING}.branch": "*"})
+def test_all_errors_are_reported_at_once() -> None:
+    found = findings({"aws.region": "west", "github.owner": "a b", f"{STAGING}.branch": "*"})
     assert set(found) == {"aws.region", "github.owner", f"{STAGING}.branch"}
 
 
 @pytest.mark.parametrize("data", [None, [], "text", 3])
-def test_what_is_no_map_is_refused_in_words(data: object) -> None:
+def test_a_value_that_is_not_a_map_is_refused(data: object) -> None:
     with pytest.raises(StackFileError, match=r"write gpu-runners-bootstrap:bootstrap: with"):
-        load(data, source="test")
+        parse(data, source="test")
 
 
-def test_a_message_never_holds_what_was_written() -> None:
-    secret = "not-to-be-told"
+def test_no_message_contains_a_value_of_the_file() -> None:
+    secret = "a-secret-value"
     data = body({"aws.profile": [secret], "oci.client_id": {"secret": secret}})
     with pytest.raises(StackFileError) as caught:
-        load(data, source="test")
+        parse(data, source="test")
     assert secret not in str(caught.value)
