@@ -28,11 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _diff(options: argparse.Namespace, console: Console) -> int:
     # Late: an import of the SDKs takes half a second, and --help needs none of them.
-    from pulumi_rehearsal.workspace import ROOT  # noqa: PLC0415
-
     from change import terminal  # noqa: PLC0415
     from change.make import make  # noqa: PLC0415
     from change.revision import WrongBase  # noqa: PLC0415
+    from rehearsal.project import ROOT  # noqa: PLC0415
 
     def say(line: str) -> None:
         console.print(line, highlight=False, markup=False, soft_wrap=True)

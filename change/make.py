@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pulumi_rehearsal import cli, stackfile, workspace
+from pulumi_rehearsal import cli
 from pulumi_rehearsal.errors import RehearsalError
-from pulumi_rehearsal.stackfile import StackFile
 
 from change import document, environments, files, removed, reports, revision, settings, subjects
 from change.document import Base, Document, Operation, Rename
@@ -24,7 +23,9 @@ from change.files import Made
 from change.preview import BaseRefused, Preview, Side, Told, preview
 from change.revision import Repository, Revision, WrongBase
 from fleet.report import compare
-from rehearsal import checks
+from rehearsal import checks, stackfile
+from rehearsal.project import ROOT
+from rehearsal.stackfile import StackFile
 
 _ROOM: Final = (document.MOST_RESOURCES, 500, 100, 10)
 """Resources, settings and renames to list, fewer where their values are large."""
@@ -37,7 +38,7 @@ def make(
     exact: bool = False,
     folder: Path | None = None,
     say: Callable[[str], None],
-    project: Path = workspace.ROOT,
+    project: Path = ROOT,
 ) -> Made:
     """Compares the stack file `config` and the program as they stand with those of a base.
 

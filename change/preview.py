@@ -15,10 +15,9 @@ from typing import Final
 from pulumi import automation
 from pulumi_rehearsal import engine, messages, secrets, workspace
 from pulumi_rehearsal.cli import Cli
-from pulumi_rehearsal.driver import assume_external, serving
+from pulumi_rehearsal.driver import serving
 from pulumi_rehearsal.engine import Complaint, Outcome
 from pulumi_rehearsal.errors import RehearsalError
-from pulumi_rehearsal.stackfile import StackFile
 from pulumi_rehearsal.standin.faults import Faults
 from pulumi_rehearsal.standin.packages import PACKAGES
 from pulumi_rehearsal.standin.world import World
@@ -26,6 +25,8 @@ from pulumi_rehearsal.workspace import Workspace
 
 from change import host
 from change.steps import Step, steps
+from rehearsal import checks
+from rehearsal.stackfile import StackFile
 
 _PROTECTED: Final = ("marked for protection", "because it is protected")
 """What the engine says where it will not replace, and where it will not delete
@@ -73,15 +74,16 @@ def preview(head: Side, base: Side | None, cli: Cli, told: Told) -> Preview:
     placeholders = secrets.placeholders(key for side in sides for key in side.file.secret_keys)
     world = World()
     for side in sides:
-        assume_external(world, side.file)
+        for resource in checks.existing(side.file):
+            world.replace(resource)
     with ExitStack() as scope:
-        scope.enter_context(workspace.clean_surroundings())
+        scope.enter_context(workspace.clean_environment())
         # Both at once: each takes half a second to start.
         hosts = [
             scope.enter_context(host.served(side.python, side.project, on_line=told.log))
             for side in sides
         ]
-        servers = scope.enter_context(serving(PACKAGES, world, Faults()))
+        servers = scope.enter_context(serving(PACKAGES, world, Faults(), only_known_types=True))
         ports = {server.package.name: server.port for server in servers}
         scratch = scope.enter_context(
             workspace.opened(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pulumi_rehearsal import stackfile
 from pulumi_rehearsal.errors import RehearsalError
 
 from change import environments, reports
@@ -13,6 +12,7 @@ from change.document import Base, Document
 from change.files import Made, written
 from change.preview import Side
 from change.revision import Repository, Revision, WrongBase
+from rehearsal import stackfile
 
 
 def diff(

@@ -42,7 +42,7 @@ def _by_its_own_code(base: Side) -> dict[str, Any] | None:
     lines: list[str] = []
     command = [str(base.python), "-m", "fleet.report", "--format", "json"]
     try:
-        with workspace.clean_surroundings():
+        with workspace.clean_environment():
             code = children.run(
                 [*command, "--config", str(base.file.path)],
                 folder=base.project,

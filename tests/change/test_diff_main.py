@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from pulumi_rehearsal.errors import RehearsalError
-from pulumi_rehearsal.workspace import ROOT
 from rich.console import Console
 
 from change import make as maker
@@ -18,6 +17,7 @@ from change.__main__ import main
 from change.document import Document
 from change.files import Made
 from change.revision import WrongBase
+from rehearsal.project import ROOT
 from tests.change.diffs import diff, prop, resource, subject
 
 

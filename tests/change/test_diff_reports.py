@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi_rehearsal import stackfile
 
 from change import reports
 from change.preview import Side
 from change.reports import base_report, renames, slim, slim_difference
 from fleet.report import compare
+from rehearsal import stackfile
 from tests.stackfiles import ROOT
 
 STAGING = ROOT / "Pulumi.staging.yaml"

@@ -118,7 +118,6 @@ def _limit_problems(inputs: Properties) -> Iterator[Problem]:
 
 PACKAGE: Final = Package(
     name="gitlab",
-    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/gitlab.py",
     kinds=(UserRunner(),),
     scope=scope,
 )

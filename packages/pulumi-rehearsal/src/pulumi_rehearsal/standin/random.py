@@ -174,7 +174,6 @@ def _unpadded(encoded: bytes) -> str:
 
 PACKAGE: Final = Package(
     name="random",
-    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/random.py",
     kinds=(RandomId(), RandomString(), RandomPassword(), RandomPet()),
     scope=scope,
 )

@@ -9,6 +9,7 @@ from pulumi_rehearsal.standin.kubernetes import cluster, core, gpu, workloads
 from pulumi_rehearsal.standin.kubernetes.cluster import scope
 from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
 from pulumi_rehearsal.standin.kubernetes.helm import CHARTS, HelmRelease
+from pulumi_rehearsal.standin.kubernetes.objects import any_object
 from pulumi_rehearsal.standin.kubernetes.release import RELEASE, release_of
 from pulumi_rehearsal.standin.server import Package
 
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
     from pulumi_rehearsal.standin.world import World
 
 __all__ = ["PACKAGE", "scope", "world_faults"]
-
-PACKAGE: Final = Package(
-    name="kubernetes",
-    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/kubernetes/",
-    kinds=(*core.KINDS, *workloads.KINDS, HelmRelease()),
-    constructs=(ConfigGroup(),),
-    scope=scope,
-)
 
 
 def world_faults(world: World) -> list[str]:
@@ -44,3 +37,13 @@ def _cluster_faults(world: World) -> Iterator[str]:
     for found in cluster.clusters(world):
         yield from gpu.unadvertised(world, found)
         yield from cluster.faults(world, found)
+
+
+PACKAGE: Final = Package(
+    name="kubernetes",
+    kinds=(*core.KINDS, *workloads.KINDS, HelmRelease()),
+    constructs=(ConfigGroup(),),
+    fallback=any_object,
+    scope=scope,
+    check_up=world_faults,
+)

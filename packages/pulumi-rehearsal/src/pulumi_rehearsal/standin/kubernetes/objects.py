@@ -8,12 +8,13 @@ such an update is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin import schema
 from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import cluster, manifest
+from pulumi_rehearsal.standin.kubernetes.release import key_set
 from pulumi_rehearsal.standin.properties import lookup, mapping, strings, text
 from pulumi_rehearsal.standin.rules import Problem
 
@@ -29,6 +30,16 @@ CREATED_AT: Final = "2026-11-01T00:00:00Z"
 NAMED: Final = frozenset({"metadata.name", "metadata.namespace"})
 """Fields that replace an object of any kind: metadataForceNewProperties in pulumi-kubernetes'
 provider/pkg/provider/diff.go."""
+
+CLUSTER_SCOPED: Final = key_set(
+    """APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding
+    ComponentStatus CustomResourceDefinition DeviceClass FlowSchema IPAddress IngressClass
+    MutatingAdmissionPolicy MutatingWebhookConfiguration Namespace Node PersistentVolume
+    PriorityClass PriorityLevelConfiguration ResourceSlice RuntimeClass ServiceCIDR StorageClass
+    ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+    VolumeAttachment VolumeAttributesClass"""
+)
+"""Built-in kinds without a namespace: `kubectl api-resources --namespaced=false`."""
 
 
 class KubernetesObject(Kind):
@@ -162,6 +173,20 @@ class KubernetesObject(Kind):
     @property
     def _noun(self) -> str:
         return self.token.rpartition(":")[2]
+
+
+def any_object(token: str) -> Kind | None:
+    """Return a kind for any built-in type: schema and metadata are checked, nothing else.
+
+    Return `None` for another token, such as a list, a patch, or a type outside the SDK.
+    """
+    name = token.rpartition(":")[2]
+    if name.endswith(("List", "Patch")) or "metadata" not in schema.fields(
+        schema.args_class(token) or object
+    ):
+        return None
+    members = {"token": token, "namespaced": name not in CLUSTER_SCOPED}
+    return cast("Kind", type(name, (KubernetesObject,), members)())
 
 
 def _namespace_and_name(inputs: Properties) -> tuple[str | None, Any]:

@@ -55,7 +55,6 @@ def scope(configuration: Properties) -> str:
 
 PACKAGE: Final = Package(
     name="oci",
-    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/oci/",
     kinds=KINDS,
     lookups=LOOKUPS,
     scope=scope,

@@ -47,27 +47,27 @@ def resources(state: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
 
 
 @dataclass
-class Life:
-    """One rehearsal that goes well, and what was seen of it from several sides."""
+class Observed:
+    """A rehearsal that passes, and what was recorded of it."""
 
     folder: Path
-    said: io.StringIO = field(default_factory=io.StringIO)
+    printed: io.StringIO = field(default_factory=io.StringIO)
     environment: dict[str, str] = field(default_factory=dict)
     arns_at_check: list[object] = field(default_factory=list)
     result: Result = field(init=False)
 
 
 @pytest.fixture(scope="module")
-def life(tmp_path_factory: pytest.TempPathFactory) -> Life:
-    life = Life(tmp_path_factory.mktemp("life"))
+def observed(tmp_path_factory: pytest.TempPathFactory) -> Observed:
+    observed = Observed(tmp_path_factory.mktemp("observed"))
 
     class Watched(NodeGroup):
         def check(self, call: Call, old: Properties | None) -> Properties:
-            life.arns_at_check.append(call.inputs["nodeRoleArn"])
+            observed.arns_at_check.append(call.inputs["nodeRoleArn"])
             return super().check(call, old)
 
     def program() -> None:
-        life.environment.update(os.environ)
+        observed.environment.update(os.environ)
         tiny_program()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -75,30 +75,30 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Life:
             patch.setenv(name, "ambient")
         patch.setenv("ANYTHING_ELSE", "stays")
         before = dict(os.environ)
-        life.result = rehearse_in(
-            life.folder,
+        observed.result = rehearse_in(
+            observed.folder,
             program=program,
             packages=with_kind(Watched()),
-            console=Console(file=generation.said, width=80),
+            console=Console(file=observed.printed, width=80),
         )
         assert dict(os.environ) == before, "the environment is given back as it was"
-    return life
+    return observed
 
 
-def test_a_life_passes_in_five_phases(life: Life) -> None:
-    assert life.result.problems == ()
-    assert [(phase.title, phase.verdict) for phase in life.result.phases] == [
+def test_a_rehearsal_passes_in_five_phases(observed: Observed) -> None:
+    assert observed.result.problems == ()
+    assert [(phase.title, phase.verdict) for phase in observed.result.phases] == [
         ("preview", "7 create"),
         ("up", "7 create"),
         ("preview again", "no changes, 7 same"),
         ("destroy while protected", "refused, 1 protected"),
         ("destroy", "2 delete"),
     ]
-    assert len(life.result.world) == 0
+    assert len(observed.result.world) == 0
 
 
-def test_a_life_leaves_its_four_files(life: Life) -> None:
-    out = life.folder / "out"
+def test_a_rehearsal_leaves_its_four_files(observed: Observed) -> None:
+    out = observed.folder / "out"
     assert {path.name for path in out.iterdir()} == {
         "engine.log",
         "preview.json",
@@ -107,7 +107,7 @@ def test_a_life_leaves_its_four_files(life: Life) -> None:
     }
     steps = json.loads((out / "preview.json").read_text())["steps"]
     assert {step["op"] for step in steps} == {"create"}
-    assert json.loads((out / "state.json").read_text()) == life.result.state
+    assert json.loads((out / "state.json").read_text()) == observed.result.state
     report = (out / "report.md").read_text()
     assert "# Rehearsal of Pulumi.tiny.yaml: passed" in report
     assert "| `aws:ec2/vpc:Vpc` | 1 |" in report
@@ -117,31 +117,31 @@ def test_a_life_leaves_its_four_files(life: Life) -> None:
     assert "because it is protected" in log
 
 
-def test_the_preview_has_unknowns_and_up_has_values(life: Life) -> None:
-    assert repr(life.arns_at_check[0]) == "UNKNOWN"
-    assert str(life.arns_at_check[-1]).startswith("arn:aws:ec2")
-    pool = resources(life.result.state)["pool"]
+def test_the_preview_has_unknowns_and_up_has_values(observed: Observed) -> None:
+    assert repr(observed.arns_at_check[0]) == "UNKNOWN"
+    assert str(observed.arns_at_check[-1]).startswith("arn:aws:ec2")
+    pool = resources(observed.result.state)["pool"]
     assert pool["outputs"]["status"] == "ACTIVE"
     assert pool["inputs"]["nodeGroupName"].startswith("pool-")
 
 
-def test_secrets_stay_encrypted_wherever_they_go(life: Life) -> None:
-    (placeholder,) = life.result.placeholders.values()
-    assert list(life.result.placeholders) == ["gpu-runners:token"]
-    secret = resources(life.result.state)["one-secret"]
+def test_secrets_stay_encrypted_wherever_they_go(observed: Observed) -> None:
+    (placeholder,) = observed.result.placeholders.values()
+    assert list(observed.result.placeholders) == ["tiny:token"]
+    secret = resources(observed.result.state)["one-secret"]
     assert "ciphertext" in secret["inputs"]["stringData"]
     assert "ciphertext" in secret["outputs"]["stringData"]
-    for file in (life.folder / "out").iterdir():
+    for file in (observed.folder / "out").iterdir():
         assert placeholder not in file.read_text()
 
 
-def test_ambient_credentials_are_hidden_and_nothing_else_is(life: Life) -> None:
-    assert not set(AMBIENT) & life.environment.keys()
-    assert life.environment["ANYTHING_ELSE"] == "stays"
+def test_ambient_credentials_are_hidden_and_nothing_else_is(observed: Observed) -> None:
+    assert not set(AMBIENT) & observed.environment.keys()
+    assert observed.environment["ANYTHING_ELSE"] == "stays"
 
 
-def test_the_stack_file_is_not_written(life: Life) -> None:
-    text = (life.folder / "Pulumi.tiny.yaml").read_text()
+def test_the_stack_file_is_not_written(observed: Observed) -> None:
+    text = (observed.folder / "Pulumi.tiny.yaml").read_text()
     assert "placeholder" not in text
     assert "encryptionsalt" not in text
 
@@ -163,8 +163,8 @@ def test_the_scratch_folder_is_removed(
     assert list(scratch.iterdir()) == []
 
 
-def test_the_progress_is_one_line_for_each_phase(life: Life) -> None:
-    lines = life.said.getvalue().splitlines()
+def test_the_progress_is_one_line_for_each_phase(observed: Observed) -> None:
+    lines = observed.printed.getvalue().splitlines()
     assert lines[0].startswith("rehearsing ")
     assert lines[1].startswith("  pulumi 3.")
     assert [line.split("  ")[1] for line in lines[2:7]] == [
@@ -184,7 +184,7 @@ def test_a_leaked_secret_fails_the_rehearsal_and_names_the_places(
 ) -> None:
     result = rehearse_tiny("    leak: true\n")
     places = {
-        problem.partition(":token stands in plain text in ")[2].partition(":")[0]
+        problem.partition(":token is in plain text in ")[2].partition(":")[0]
         for problem in result.problems
     }
     assert places == {"preview.json", "state.json", "the engine's own state"}
@@ -243,7 +243,7 @@ def test_a_replacement_makes_the_new_resource_first(rehearse_tiny: Rehearse) -> 
     def program() -> None:
         import pulumi_aws as aws
 
-        stack = pulumi.Config("gpu-runners").require_object("stack")
+        stack = pulumi.Config("tiny").require_object("stack")
         provider = aws.Provider("aws", region="us-west-2")
         aws.eks.NodeGroup(
             "pool",
@@ -297,7 +297,7 @@ def test_what_a_check_refuses_is_never_made(rehearse_tiny: Rehearse) -> None:
     result = rehearse_tiny(packages=packages)
     (problem,) = result.problems
     assert problem.startswith("refused: ")
-    assert "the rehearsal does not know aws:ec2/vpc:Vpc; add a Kind" in problem
+    assert "no stand-in for aws:ec2/vpc:Vpc; pass one with kinds=" in problem
     assert [phase.title for phase in result.phases] == ["preview"]
     assert result.state is None
 
