@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from kubernetes_lab import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Lab
+from kubernetes_cluster import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Cluster
 from pulumi_rehearsal.standin.kind import Refusal
 
 from fleet.checks.judge import IDENTIFIERS
@@ -16,7 +16,7 @@ from tests.troubles_of_seeds import cards
 
 ROWS = {row.cause: row for row in rows()}
 FAULTS = {**troubles_of_seeds.FAULTS, **troubles_of_peers.FAULTS}
-REHEARSED = "the plugin's namespace does not admit it to /var/lib/kubelet/device-plugins"
+REHEARSED = "the namespace of the device plugin does not admit its hostPath volume"
 
 
 def test_every_row_has_a_cause_of_its_own() -> None:
@@ -60,9 +60,9 @@ def test_without_the_fault_nothing_worse_than_a_note_is_told(data: dict[str, obj
 
 def test_a_namespace_that_does_not_admit_the_plugin_is_refused_by_the_rehearsal() -> None:
     assert ROWS[REHEARSED].finding == "rehearsal"
-    lab = Lab(EKS_SCOPE)
-    lab.eks(SYSTEM_GROUP, GPU_GROUP)
-    lab.namespace("gpu-operator")
+    cluster = Cluster(EKS_SCOPE)
+    cluster.eks(SYSTEM_GROUP, GPU_GROUP)
+    cluster.namespace("gpu-operator")
     off = {part: {"enabled": False} for part in ("driver", "toolkit")}
     release = {
         "chart": "gpu-operator",
@@ -75,7 +75,7 @@ def test_a_namespace_that_does_not_admit_the_plugin_is_refused_by_the_rehearsal(
     }
     label = "pod-security.kubernetes.io/enforce=privileged"
     with pytest.raises(Refusal, match=f"lacks the label {label}"):
-        lab.release(release)
+        cluster.release(release)
     assert label in ROWS[REHEARSED].place
 
 
@@ -97,8 +97,8 @@ def test_every_part_of_the_seeds_is_answered_by_name() -> None:
 
 
 def test_every_symptom_says_what_to_run() -> None:
-    first, _, _ = document().partition("# What users of their peers struggle with")
-    _, _, first = first.partition("# What the five systems tell")
+    first, _, _ = document().partition("# Problems that users of similar systems report")
+    _, _, first = first.partition("# Problems that the five seed projects document")
     for section in re.split(r"^## ", first, flags=re.MULTILINE)[1:]:
         if "Docker daemon" not in section.partition("\n")[0]:
             assert "```sh\nkubectl" in section, section.partition("\n")[0]
