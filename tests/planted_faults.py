@@ -134,7 +134,7 @@ def two_classes() -> dict[str, Any]:
 NVIDIA_LABEL = on_eks({"labels": {"nvidia.com/gpu.product": "T4"}})
 UNTAINTED = on_site(cards(taints=[]))
 NO_PLUGIN = on_oke({"labels": {"oci.oraclecloud.com/disable-gpu-device-plugin": "true"}})
-NO_GPU_REQUESTED = on_eks(**{**ASKS, "cpu": 1})
+NO_REQUEST = on_eks(**{**ASKS, "cpu": 1})
 NO_CLASS = on_eks(runtime_class="nvidia")
 DOCKER = on_eks(container_mode="dind")
 PRIVILEGED = on_gitlab(privileged=True)
@@ -179,7 +179,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "nodes have no driver, and the GPU Operator installs none": (
         on_site(without(cards(), "driver"))
     ),
-    "jobs run on GPU nodes and request no GPU": NO_GPU_REQUESTED,
+    "jobs run on GPU nodes and request no GPU": NO_REQUEST,
     "a lane requires a GPU model and requests no GPU": on_eks(gpu="T4", **ASKS),
     "a lane has the tags of a GPU runner and requests no GPU": (
         on_gitlab(default_tags=True, **ASKS)
@@ -353,7 +353,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "a GPU Operator that does not support the Kubernetes version": OLD_KUBERNETES,
     "a driver upgrade by the GPU Operator ends running jobs (NVIDIA/gpu-operator#2166)": EKS_DRIVER,
     "a privileged container sees all GPUs of the node (kubernetes/kubernetes#81256)": PRIVILEGED,
-    "a CUDA image without a GPU request sees all GPUs (NVIDIA/k8s-device-plugin#87)": NO_GPU_REQUESTED,
+    "a CUDA image without a GPU request sees all GPUs (NVIDIA/k8s-device-plugin#87)": NO_REQUEST,
     "time slicing does not isolate memory (NVIDIA/k8s-device-plugin#461)": ON_A_SHARE,
     "a change of MIG needs a reboot, or hangs (NVIDIA/gpu-operator#1606)": (
         on_eks({"instance_types": ["p4d.24xlarge"], "sharing": {"mig": "1g.5gb"}}, gpus=1)

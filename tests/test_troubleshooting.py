@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kubernetes_cluster import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Cluster
-from pulumi_rehearsal.standin.kind import Refusal
+from pulumi_rehearsal.standin.kubernetes.gpu import ENFORCE
 
 from fleet.checks.__main__ import BEGIN, FILE
 from fleet.checks.judge import IDENTIFIERS, judge
@@ -115,25 +114,10 @@ def test_without_a_fault_there_are_only_notes(data: dict[str, Any]) -> None:
     assert [one for one in findings_of(data) if one.severity != "note"] == []
 
 
-def test_the_rehearsal_refuses_a_namespace_that_does_not_admit_the_plugin() -> None:
+def test_the_row_of_the_rehearsal_has_the_label_that_the_stand_in_requires() -> None:
+    """The tests of packages/pulumi-rehearsal show that it refuses a namespace without the label."""
     assert ROWS[REHEARSED].finding == "rehearsal"
-    cluster = Cluster(EKS_SCOPE)
-    cluster.eks(SYSTEM_GROUP, GPU_GROUP)
-    cluster.namespace("gpu-operator")
-    off = {part: {"enabled": False} for part in ("driver", "toolkit")}
-    release = {
-        "chart": "gpu-operator",
-        "name": "gpu-operator",
-        "namespace": "gpu-operator",
-        "repositoryOpts": {"repo": "https://helm.ngc.nvidia.com/nvidia"},
-        "timeout": 1800,
-        "values": off,
-        "version": "v26.7.0",
-    }
-    label = "pod-security.kubernetes.io/enforce=privileged"
-    with pytest.raises(Refusal, match=f"lacks the label {label}"):
-        cluster.release(release)
-    assert label in ROWS[REHEARSED].path
+    assert f"{ENFORCE}=privileged" in ROWS[REHEARSED].path
 
 
 @pytest.mark.parametrize("cause", [row.cause for row in ROWS.values() if not row.is_reported])
