@@ -56,8 +56,8 @@ def test_words_and_dates_are_read_as_the_engine_reads_them(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "key 'c' stands twice, line 5 (first in line 3)"),
-        ("a: [{b: 1, b: 2}]\n", "key 'b' stands twice, line 1"),
+        ("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "key 'c' is a duplicate, line 5 (first in line 3)"),
+        ("a: [{b: 1, b: 2}]\n", "key 'b' is a duplicate, line 1"),
         ("a: 1\nb: [\n", "is not YAML: line 3: expected the node content"),
         ("- a\n", "is not a stack file; write config:"),
         ("", "is not a stack file; write config:"),
