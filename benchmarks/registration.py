@@ -26,7 +26,7 @@ import pulumi  # noqa: E402 (after the path)
 import pulumi_kubernetes as kubernetes  # noqa: E402
 
 from benchmarks.flat import differences, flat  # noqa: E402
-from components.cluster import RunnerCluster, RunnerClusterArgs  # noqa: E402
+from components.cluster import RunnerCluster  # noqa: E402
 from fleet.load import load  # noqa: E402
 from fleet.plan import Plan  # noqa: E402
 from stacks.deploy import spare_the_collector  # noqa: E402
@@ -76,10 +76,8 @@ def clusters(plan: Plan) -> Callable[[], None]:
                     gitlab_provider(cluster.name, cluster.gitlab, pulumi.Output.secret("glpat"))
                 )
             secrets = {"githubAppKey": pulumi.Output.secret("key")}
-            images = {pool.name: f"ocid1.image.oc1.iad.{pool.name}" for pool in cluster.pools}
-            args = RunnerClusterArgs(plan=cluster, connect=connect, secrets=secrets, images=images)
             opts = pulumi.ResourceOptions(providers=providers)
-            RunnerCluster(cluster.name, args, opts)
+            RunnerCluster(cluster.name, plan=cluster, connect=connect, secrets=secrets, opts=opts)
 
     return program
 

@@ -1,6 +1,9 @@
-"""Reusable ComponentResources: each registers what `fleet.plan` says and decides nothing.
+"""Reusable ComponentResources, usable in another Pulumi program and without a stack file.
 
-Never here: `pulumi.Config`, a provider, a chart version, anything of `stacks/`. Arguments are
-frozen dataclasses of plan (plain) and wiring (`pulumi.Input`); `after` lists what must exist
-first, because a component's own `depends_on` does not reach its children.
+A component takes a piece of the plan, or the keywords that a stack file has for it. The functions
+of `fleet` derive the plan; the component only registers it. `pulumi.Input` is for wiring (IDs,
+ARNs, tokens). Whatever decides which resources exist is plain. `depends_on` lists prerequisites,
+because the `depends_on` of a component's options does not reach its children.
+
+Not here: `pulumi.Config`, providers (children inherit them), chart versions, anything of `stacks/`.
 """

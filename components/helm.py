@@ -1,8 +1,8 @@
-"""The one way this program installs a chart."""
+"""Helm releases and namespaces, registered in one way for every component."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -16,24 +16,20 @@ def install(
     release: Release,
     opts: pulumi.ResourceOptions,
     *,
-    after: list[pulumi.Resource],
+    depends_on: Sequence[pulumi.Resource],
     wiring: Mapping[str, pulumi.Input[Any]] | None = None,
 ) -> kubernetes.helm.v3.Release:
-    """Register a release; Helm waits for it, and nothing is rolled back half way.
+    """Register a release. Helm waits until it is ready and does not roll back a failed change.
 
-    `wiring` adds top-level values that come from other resources, never a secret one.
-    `replaced_on` deletes before it replaces: two releases of one name cannot stand side by side.
+    `wiring` adds top-level values that come from other resources; never a secret value.
+    A change of `release.replaced_on` deletes before it creates: one name admits one release.
     """
     return kubernetes.helm.v3.Release(
         logical_name,
         name=release.name,
         namespace=release.namespace,
         chart=release.chart,
-        repository_opts=(
-            kubernetes.helm.v3.RepositoryOptsArgs(repo=release.repository)
-            if release.repository is not None
-            else None
-        ),
+        repository_opts=({"repo": release.repository} if release.repository is not None else None),
         version=release.version,
         values={**release.values, **(wiring or {})},
         timeout=release.timeout_s,
@@ -42,7 +38,7 @@ def install(
         opts=pulumi.ResourceOptions.merge(
             opts,
             pulumi.ResourceOptions(
-                depends_on=after,
+                depends_on=list(depends_on),
                 replace_on_changes=list(release.replaced_on) or None,
                 delete_before_replace=True if release.replaced_on else None,
             ),
@@ -55,15 +51,17 @@ def namespace(
     name: str,
     opts: pulumi.ResourceOptions,
     *,
-    after: list[pulumi.Resource],
+    depends_on: Sequence[pulumi.Resource],
     privileged: bool = False,
 ) -> kubernetes.core.v1.Namespace:
-    """Register a namespace; `privileged` lets pods through Pod Security Admission."""
+    """Register a namespace; `privileged` admits privileged pods (Pod Security Admission)."""
     labels = {"app.kubernetes.io/managed-by": "pulumi"}
     if privileged:
         labels["pod-security.kubernetes.io/enforce"] = "privileged"
     return kubernetes.core.v1.Namespace(
         logical_name,
-        metadata=kubernetes.meta.v1.ObjectMetaArgs(name=name, labels=labels),
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=after)),
+        metadata={"name": name, "labels": labels},
+        opts=pulumi.ResourceOptions.merge(
+            opts, pulumi.ResourceOptions(depends_on=list(depends_on))
+        ),
     )

@@ -1,4 +1,4 @@
-"""What every kind of cluster gives to the runners on it, so that they need not know the kind."""
+"""What components inside a cluster need of it, the same for EKS, OKE and existing clusters."""
 
 from __future__ import annotations
 
@@ -13,28 +13,16 @@ Connect = Callable[[str, pulumi.Output[str]], kubernetes.Provider]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LiveSize:
-    """Bounds and size, in nodes, of a pool that exists, as they are now.
-
-    Where the cloud keeps no bounds with the pool, they are None.
-    """
-
-    min_size: int | None
-    max_size: int | None
-    desired_size: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Platform:
-    """One cluster, made or found, with its pools."""
+    """The registered resources of one cluster."""
 
     kubeconfig: pulumi.Output[str] | None
-    """Kubeconfig with an exec plugin; None of a cluster that somebody else made."""
+    """Kubeconfig with an exec plugin; `None` for an existing cluster."""
     inside: pulumi.ResourceOptions
     """Options of everything in the cluster: its parent and its Kubernetes provider."""
-    base: list[pulumi.Resource]
-    """What charts wait for: CPU nodes and the add-ons without which no pod comes up."""
-    ready: list[pulumi.Resource]
-    """What a job waits for besides: whatever adds nodes and makes their devices usable."""
+    chart_prerequisites: list[pulumi.Resource]
+    """CPU nodes, and the add-ons that every pod needs."""
+    job_prerequisites: list[pulumi.Resource]
+    """The autoscaler and device plugins of the platform."""
     pools: Mapping[str, pulumi.Resource]
-    """Resource of each pool by its name; empty where somebody else made the nodes."""
+    """Resource of each pool by name; empty for an existing cluster."""

@@ -178,7 +178,9 @@ def _cluster(name: str, spec: Cluster, platform: PlatformPlan, stack: Stack) -> 
             if isinstance(platform, EksPlan)
             else None
         ),
-        gpu_stack=gpu_stack_plan(platform.pools, spec.gpu_stack, ownership(spec), stack.charts),
+        gpu_stack=gpu_stack_plan(
+            platform.pools, spec.gpu_stack, ownership(spec), stack.charts, system=system
+        ),
         host_devices=host_devices_plan(platform.pools),
         github=github,
         gitlab=gitlab,

@@ -18,7 +18,7 @@ from fleet.config.load import parse
 from fleet.config.stack import Charts, Cluster
 
 ROOT: Final = Path(__file__).parent.parent
-STACK_FILE: Final = "GPU_RUNNERS_STACK_FILE"
+STACK_FILE: Final = "PULUMI_REHEARSAL_STACK_FILE"
 """Environment variable that names another file; a rehearsal of any file sets it."""
 
 _KEY: Final = "gpu-runners:stack"

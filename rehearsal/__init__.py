@@ -1,1 +1,1 @@
-"""The rehearsal: a stack file taken through the real engine against stand-in clouds."""
+"""Rehearsals of our stack files: a thin layer over `packages/pulumi-rehearsal`."""

@@ -1,39 +1,38 @@
-"""What the project itself says about a stack file before any engine sees it."""
+"""Our own checks of a stack file, which run before the engine starts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
+from pulumi_rehearsal import existing as outside
 from pulumi_rehearsal.errors import RehearsalError
-from pulumi_rehearsal.stackfile import STACK_KEY, StackFile
+from pulumi_rehearsal.standin.kind import Resource
 
 from bootstrap.config import KEY, parse
 from bootstrap.plan import build
 from bootstrap.report import claims_table
+from fleet.config.stackfile import STACK_KEY
 from fleet.findings import StackFileError
 from fleet.load import load
-from fleet.report import data, markdown
-from fleet.runners.secrets import ExternalSecret
+from fleet.report import Report, build_report, markdown
+from rehearsal.stackfile import StackFile
 
 
 def report(file: StackFile) -> str:
-    """The fleet's report in Markdown. Raises `RehearsalError` with everything that is wrong."""
+    """Return the fleet's report in Markdown. Raises `RehearsalError` with every error."""
     return markdown(report_data(file))
 
 
-def report_data(file: StackFile) -> dict[str, Any]:
-    """The fleet's report as data. Raises `RehearsalError` with everything that is wrong."""
+def report_data(file: StackFile) -> Report:
+    """Return the fleet's report as data. Raises `RehearsalError` with every error."""
     if file.stack is None:
         raise RehearsalError(
             f"{file.path}: config has no key {STACK_KEY}; write it with clusters: in it"
         )
     try:
-        # A rehearsal makes a placeholder for every secret that the stack names.
+        # A rehearsal sets a placeholder for every secret that the stack names.
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError as error:
         raise RehearsalError(str(error)) from None
-    return data(fleet, stack=file.name)
+    return build_report(fleet, stack=file.name)
 
 
 def bootstrap(file: StackFile) -> str:
@@ -48,37 +47,22 @@ def bootstrap(file: StackFile) -> str:
     return claims_table(plan)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class External:
-    """What the stack's clusters hold that somebody else puts there."""
-
-    secrets: tuple[ExternalSecret, ...] = ()
-    namespaces: tuple[str, ...] = ()
-    runtime_classes: tuple[str, ...] = ()
-
-
-def external(file: StackFile) -> External:
-    """What the stack names and somebody else makes; nothing of a bad file."""
+def existing(file: StackFile) -> list[Resource]:
+    """Return the objects that exist outside the stack; none for a bad stack file."""
     if file.stack is None:
-        return External()
+        return []
     try:
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError:
-        return External()
-    clusters = fleet.plan.clusters
-    return External(
-        secrets=tuple(secret for cluster in clusters for secret in cluster.external_secrets()),
-        namespaces=tuple(
-            name
-            for cluster in clusters
-            for access in cluster.accesses()
-            for name in access.namespaces
-            if name not in access.made_namespaces
-        ),
-        runtime_classes=tuple(
-            pool.runtime_class
-            for cluster in clusters
-            for pool in cluster.pools
-            if pool.runtime_class is not None
-        ),
-    )
+        return []
+    found: list[Resource] = []
+    for cluster in fleet.plan.clusters:
+        for secret in cluster.external_secrets():
+            found.append(outside.secret(secret.namespace, secret.name, secret.keys))
+        for access in cluster.accesses():
+            names = [name for name in access.namespaces if name not in access.made_namespaces]
+            found += map(outside.namespace, names)
+        for pool in cluster.pools:
+            if pool.runtime_class is not None:
+                found.append(outside.runtime_class(pool.runtime_class))
+    return found

@@ -1,4 +1,4 @@
-"""The Pulumi programs of this repository that can be rehearsed, and where each one's parts are."""
+"""The Pulumi programs of this repository that can be rehearsed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pulumi_rehearsal.stackfile import StackFile
-from pulumi_rehearsal.workspace import ROOT
-
 from rehearsal import checks
+from rehearsal.stackfile import StackFile
+
+ROOT: Final = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,25 +21,24 @@ class Project:
     folder: Path
     default_stack: str
     check: Callable[[StackFile], str]
-    """What it says of a stack file; raises `RehearsalError` for a bad one."""
+    """Returns a report on a stack file; raises `RehearsalError` for a bad one."""
     prefix: str = ""
-    """What its folders in `.rehearsal/` begin with, beside the stack's name."""
-
-    @property
-    def settings(self) -> Path:
-        """Its `Pulumi.yaml`."""
-        return self.folder / "Pulumi.yaml"
+    """Prefix of its folders in `.rehearsal/`, before the stack's name."""
 
     def stack_file(self, stack: str) -> Path:
-        """The shipped stack file of that name."""
+        """Return the path of a stack's file."""
         return self.folder / f"Pulumi.{stack}.yaml"
 
     def artifacts(self, stack: str) -> Path:
-        """Where a rehearsal of that stack leaves its files."""
+        """Return the folder for the files of a rehearsal of that stack."""
         return ROOT / ".rehearsal" / f"{self.prefix}{stack}"
 
     def program(self) -> None:
-        """Runs its `__main__.py` as the engine's language host would."""
+        """Run its `__main__.py` as the engine's language host does.
+
+        The project's modules stay imported between the commands of the engine, which saves two
+        seconds: none of them registers a resource when it is imported.
+        """
         runpy.run_path(str(self.folder / "__main__.py"), run_name="__main__")
 
 
@@ -51,4 +50,4 @@ BOOTSTRAP: Final = Project(
     prefix="bootstrap-",
 )
 PROJECTS: Final[Mapping[str, Project]] = {"fleet": FLEET, "bootstrap": BOOTSTRAP}
-"""By the name that `make rehearse PROJECT=` takes."""
+"""Projects by the name that `make rehearse PROJECT=` takes."""

@@ -1,4 +1,4 @@
-"""Wiring of this program: configuration in, providers built, components registered, outputs out.
+"""Wiring of this program: reads the configuration, builds providers, registers components, exports.
 
-The only reader of `pulumi.Config` is `load`, the only builder of providers is `providers`.
+Only `load` reads `pulumi.Config`, and only `providers` builds providers.
 """

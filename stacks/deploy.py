@@ -1,20 +1,21 @@
-"""The fleet as components, one per cluster, and the stack's outputs."""
+"""Registration of the fleet, one component per cluster, and the outputs of the stack."""
 
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from typing import Any
 
 import pulumi
 
-from components.cluster import RunnerCluster, RunnerClusterArgs
+from components.cluster import RunnerCluster
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.oke import GPU_IMAGE_DRIVER
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
 from fleet.plan import ClusterPlan
-from stacks.live import live_sizes, newest_images
+from stacks.live import at_live_sizes
 from stacks.load import Loaded
 from stacks.providers import cloud_provider, gitlab_provider, kubernetes_provider
 
@@ -26,10 +27,10 @@ def deploy(loaded: Loaded) -> dict[str, RunnerCluster]:
 
 
 def spare_the_collector() -> None:
-    """Keep Python's collector off what stays until the end: the SDKs and what is registered.
+    """Exempt from Python's garbage collection what lives until the end of the program.
 
-    A full collection walks a million objects of the SDKs and every pending future, a quarter of a
-    second each time, and more of them the larger the fleet is.
+    A full collection visits a million objects of the SDKs and every pending future. That takes a
+    quarter of a second each time, and a large fleet causes many of them.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 1_000)
@@ -44,19 +45,15 @@ def _cluster(plan: ClusterPlan, loaded: Loaded) -> RunnerCluster:
         )
     return RunnerCluster(
         plan.name,
-        RunnerClusterArgs(
-            plan=plan,
-            connect=kubernetes_provider,
-            secrets=loaded.secrets,
-            live=live_sizes(plan.platform, cloud),
-            images=newest_images(plan.platform, cloud),
-        ),
-        pulumi.ResourceOptions(providers=providers),
+        plan=replace(plan, platform=at_live_sizes(plan.platform, cloud)),
+        connect=kubernetes_provider,
+        secrets=loaded.secrets,
+        opts=pulumi.ResourceOptions(providers=providers),
     )
 
 
 def export(loaded: Loaded, clusters: dict[str, RunnerCluster]) -> None:
-    """Stack outputs: how to reach each cluster, what to write in a job, what is installed."""
+    """Export kubeconfigs, the labels and tags that jobs name, and versions."""
     pulumi.export(
         "kubeconfigs",
         {

@@ -1,4 +1,4 @@
-"""Pulumi's configuration as a fleet: the only importer of `pulumi.Config`."""
+"""The fleet of the current stack. This is the only module that reads `pulumi.Config`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROJECT = "gpu-runners"
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """A fleet that may be deployed, and the secrets that it names."""
+    """A fleet without errors, and the secrets that it names."""
 
     fleet: Fleet
     secrets: Mapping[str, pulumi.Output[str]] = field(repr=False)
@@ -25,8 +25,8 @@ class Loaded:
 def from_config() -> Loaded:
     """Load the current stack.
 
-    Raises pulumi.RunError, which the engine prints without a traceback, with every problem of the
-    stack file at once; nothing has been registered then.
+    Raises pulumi.RunError with every error of the stack file, before anything is registered. The
+    engine prints it without a traceback.
     """
     config = pulumi.Config(PROJECT)
     text = config.get("stack")
@@ -51,7 +51,7 @@ def from_config() -> Loaded:
 
 
 def _data(text: str) -> object:
-    """The value of the key: the engine hands a map over as JSON, anything else as its text."""
+    """Decode the value of the key. The engine passes a map as JSON, and a scalar as its text."""
     try:
         return json.loads(text)
     except ValueError:

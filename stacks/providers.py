@@ -1,6 +1,6 @@
-"""Every provider of the program, explicit: the only place where one is built.
+"""Every provider of the program. No other module builds one.
 
-A cloud's SDK is imported only where a cluster of that cloud needs it, since it takes seconds.
+A cloud's SDK is imported only for a cluster of that cloud, because the import takes seconds.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from fleet.plan import GitLabPlan, PlatformPlan
 
 
 def cloud_provider(plan: PlatformPlan) -> pulumi.ProviderResource:
-    """Talks to the cluster's cloud; to the cluster itself, where somebody else made it.
+    """Return the provider of the cluster's cloud, or of an existing cluster itself.
 
-    Tags come with the resources, where diffs show them.
+    It has no default tags. Resources have them, where a diff shows them.
     """
     match plan:
         case EksPlan():
@@ -42,7 +42,7 @@ def cloud_provider(plan: PlatformPlan) -> pulumi.ProviderResource:
 
 
 def gitlab_provider(cluster: str, plan: GitLabPlan, token: pulumi.Input[str]) -> gitlab.Provider:
-    """Creates runners at the cluster's GitLab."""
+    """Return the provider that creates runners at the cluster's GitLab."""
     return gitlab.Provider(
         f"{cluster}-gitlab",
         base_url=f"{plan.url.rstrip('/')}/api/v4/",
@@ -51,7 +51,10 @@ def gitlab_provider(cluster: str, plan: GitLabPlan, token: pulumi.Input[str]) ->
 
 
 def kubernetes_provider(name: str, kubeconfig: pulumi.Output[str]) -> kubernetes.Provider:
-    """Talks to one cluster. A rotated token updates its Secret instead of replacing it."""
+    """Return the provider of one new cluster.
+
+    It updates a Secret in place when a token is rotated, instead of replacing it.
+    """
     return kubernetes.Provider(
         name, kubeconfig=kubeconfig, enable_secret_mutable=True, enable_config_map_mutable=True
     )

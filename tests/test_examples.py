@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi_rehearsal import stackfile
-from pulumi_rehearsal.driver import rehearse
 
 from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
 from fleet.load import Fleet, load
 from fleet.plan import ClusterPlan
 from fleet.runners.github import GitHubLanePlan
 from fleet.runners.gitlab import GitLabLanePlan
+from rehearsal import stackfile
+from rehearsal.run import rehearse
 
 ROOT = Path(__file__).parent.parent
 SYSTEMS = (

@@ -10,11 +10,11 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 import yaml
-from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.policies import pack_of
 
 from policy import rules
+from rehearsal.run import rehearse
 from tests import stackfiles
 from tests.stackfiles import ROOT
 
@@ -110,7 +110,7 @@ def test_a_folder_without_a_pack_is_refused(tmp_path: Path) -> None:
 
 def test_a_pack_without_its_environment_is_refused(tmp_path: Path) -> None:
     (tmp_path / "PulumiPolicy.yaml").touch()
-    with pytest.raises(RehearsalError, match="run make policy"):
+    with pytest.raises(RehearsalError, match="has no .venv"):
         pack_of(tmp_path, "staging").host(tmp_path)
 
 

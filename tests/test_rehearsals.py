@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 import yaml
-from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.result import Result
 from pulumi_rehearsal.standin.aws import set_desired_size
 from pulumi_rehearsal.standin.faults import EACH_ONCE, Fault
 from pulumi_rehearsal.standin.world import World
+
+from rehearsal.run import rehearse
 
 ROOT = Path(__file__).parent.parent
 STAGING = ROOT / "Pulumi.staging.yaml"

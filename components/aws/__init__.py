@@ -1,1 +1,1 @@
-"""EKS: network, cluster, add-ons, pools and the cluster-autoscaler. Nothing of another cloud."""
+"""EKS: network, cluster, add-ons, node groups and the cluster-autoscaler; no other cloud."""

@@ -1,4 +1,4 @@
-"""The control plane of one EKS cluster and what its nodes need to join. No node is made here.
+"""The control plane of one EKS cluster and what its nodes need to join; it registers no node.
 
 https://docs.aws.amazon.com/eks/latest/userguide/clusters.html
 """
@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pulumi
 import pulumi_aws as aws
 
 from fleet.catalog.eks import ADDONS_BEFORE_NODES
-from fleet.clusters.eks import (
-    LOG_RETENTION_DAYS,
-    LOG_TYPES,
-    EksPlan,
-    kubeconfig_user,
-)
+from fleet.clusters.eks import LOG_RETENTION_DAYS, LOG_TYPES, EksPlan, kubeconfig_user
+from fleet.config.gpu_stack import Advertiser
 
 _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 _CLUSTER_POLICY = "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
@@ -30,33 +26,55 @@ _NODE_POLICIES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class EksClusterArgs:
-    """The plan of the cluster and the private subnets of its network."""
+class EksClusterAttributes:
+    """What a node group needs to know of its EKS cluster, whoever made the cluster.
 
-    plan: EksPlan
+    The plain attributes decide what a node group registers, so they cannot be Outputs.
+    """
+
+    name: str
+    version: str
+    """Kubernetes minor version, like "1.35"."""
     subnet_ids: Mapping[str, pulumi.Input[str]]
-    """Private subnet by zone."""
-    protect: bool = False
+    """Private subnet by availability zone."""
+    node_role_arn: pulumi.Input[str]
+    security_group_id: pulumi.Input[str] | None = None
+    """Cluster security group; needed for EFA only."""
+    vpc_id: pulumi.Input[str] | None = None
+    """VPC; needed for EFA only."""
+    advertiser: Advertiser = "device_plugin"
+    """Owner of `nvidia.com/gpu`. The fair share of a node leaves room for its pods."""
+    operator: bool = False
+    """Whether the GPU Operator runs in the cluster. Its pods take part of a node."""
+    tags: dict[str, str] = field(default_factory=dict[str, str])
+    id: pulumi.Input[str] | None = None
+    """Name of the cluster as an Output, so that the engine orders its node groups after it."""
 
 
 class EksCluster(pulumi.ComponentResource):
     """Log group, roles, cluster, access entries, and the add-ons that nodes need to be Ready."""
 
     cluster: aws.eks.Cluster
-    """The raw cluster."""
+    attributes: EksClusterAttributes
+    """What node groups need: pass it as `cluster=` to `GpuNodeGroup`."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig (JSON) with an exec plugin; secret, because it names the endpoint and CA."""
-    node_role_arn: pulumi.Output[str]
-    """Role of every node of the cluster."""
     ready_for_nodes: list[pulumi.Resource]
-    """What must exist before the first node: add-ons and the policies of the node role."""
+    """Prerequisites of the first node: add-ons and the policies of the node role."""
 
     def __init__(
-        self, name: str, args: EksClusterArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        plan: EksPlan,
+        vpc_id: pulumi.Input[str],
+        subnet_ids: Mapping[str, pulumi.Input[str]],
+        protect: bool = False,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """Register the control plane in `subnet_ids`, the private subnets by zone."""
         super().__init__("gpu-runners:aws:EksCluster", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
         logs = aws.cloudwatch.LogGroup(
             f"{name}-logs",
             name=f"/aws/eks/{plan.name}/cluster",
@@ -73,28 +91,28 @@ class EksCluster(pulumi.ComponentResource):
             name=plan.name,
             role_arn=role.arn,
             version=plan.version,
-            vpc_config=aws.eks.ClusterVpcConfigArgs(
-                subnet_ids=list(args.subnet_ids.values()),
-                endpoint_private_access=True,
-                endpoint_public_access=bool(plan.allow),
-                public_access_cidrs=list(plan.allow) or None,
-            ),
-            access_config=aws.eks.ClusterAccessConfigArgs(
-                authentication_mode="API",
-                # Whoever runs `pulumi up` installs the charts.
-                bootstrap_cluster_creator_admin_permissions=True,
-            ),
-            upgrade_policy=aws.eks.ClusterUpgradePolicyArgs(support_type="STANDARD"),
+            vpc_config={
+                "subnet_ids": list(subnet_ids.values()),
+                "endpoint_private_access": True,
+                "endpoint_public_access": bool(plan.allow),
+                "public_access_cidrs": list(plan.allow) or None,
+            },
+            access_config={
+                "authentication_mode": "API",
+                # The principal that runs `pulumi up` also installs the charts.
+                "bootstrap_cluster_creator_admin_permissions": True,
+            },
+            upgrade_policy={"support_type": "STANDARD"},
             enabled_cluster_log_types=list(LOG_TYPES),
             bootstrap_self_managed_addons=False,  # the add-ons below are the only owners
             tags=plan.tags,
             opts=pulumi.ResourceOptions.merge(
                 child,
-                pulumi.ResourceOptions(depends_on=[attached, logs], protect=args.protect or None),
+                pulumi.ResourceOptions(depends_on=[attached, logs], protect=protect or None),
             ),
         )
         for admin in plan.admins:
-            # Named by the principal: one who leaves moves nobody else's entry.
+            # Named by principal, so that the removal of one admin changes no other entry.
             label = admin.partition("::")[2].replace(":", "-")
             _grant_admin(f"{name}-admin-{label}", self.cluster.name, admin, plan.tags, child)
         self.ready_for_nodes = [
@@ -116,7 +134,16 @@ class EksCluster(pulumi.ComponentResource):
             )
             for purpose, policy in _NODE_POLICIES.items()
         ]
-        self.node_role_arn = node_role.arn
+        self.attributes = EksClusterAttributes(
+            name=plan.name,
+            version=plan.version,
+            subnet_ids=subnet_ids,
+            node_role_arn=node_role.arn,
+            security_group_id=self.cluster.vpc_config.cluster_security_group_id,
+            vpc_id=vpc_id,
+            tags=plan.tags,
+            id=self.cluster.name,
+        )
         self.kubeconfig = pulumi.Output.secret(_kubeconfig(plan, self.cluster))
         self.register_outputs({"name": self.cluster.name, "kubeconfig": self.kubeconfig})
 
@@ -128,7 +155,7 @@ def service_role(
     opts: pulumi.ResourceOptions,
     *actions: str,
 ) -> aws.iam.Role:
-    """A role that one AWS service may assume; `actions` are those besides `sts:AssumeRole`."""
+    """Register a role for one AWS service; `actions` are trusted besides `sts:AssumeRole`."""
     trust = {
         "Version": "2012-10-17",
         "Statement": [
@@ -157,7 +184,7 @@ def _grant_admin(
         cluster_name=cluster_name,
         principal_arn=entry.principal_arn,
         policy_arn=_CLUSTER_ADMIN,
-        access_scope=aws.eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
+        access_scope={"type": "cluster"},
         opts=child,
     )
 

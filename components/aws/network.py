@@ -1,11 +1,11 @@
-"""The VPC of one EKS cluster. An existing VPC is used as it is: nothing is made or changed in it.
+"""The VPC of one EKS cluster. An existing VPC stays unchanged; the component returns its IDs.
 
 https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_aws as aws
@@ -13,30 +13,26 @@ import pulumi_aws as aws
 from fleet.clusters.eks_network import ExistingNetwork, NewNetwork, Zone
 
 
-@dataclass(frozen=True, kw_only=True)
-class NetworkArgs:
-    """What the network is, and the tags of everything in it."""
-
-    plan: NewNetwork | ExistingNetwork
-    tags: dict[str, str] = field(default_factory=dict[str, str])
-
-
 class Network(pulumi.ComponentResource):
     """VPC, internet gateway, S3 endpoint; per zone a public and a private subnet with routes."""
 
     vpc_id: pulumi.Output[str]
-    """The VPC, made or existing."""
     private_subnet_ids: dict[str, pulumi.Output[str]]
-    """Subnet of the nodes, by zone; ready to be used, its way out included."""
+    """Subnet of the nodes, by zone."""
     ready: list[pulumi.Resource]
-    """What nodes need before they can start: the routes out."""
+    """Routes to the internet. Nodes depend on them, because they must reach EKS to join."""
 
     def __init__(
-        self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        plan: NewNetwork | ExistingNetwork,
+        tags: dict[str, str],
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("gpu-runners:aws:Network", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        match args.plan:
+        match plan:
             case ExistingNetwork(vpc_id=vpc_id, subnet_ids=subnet_ids):
                 self.vpc_id = pulumi.Output.from_input(vpc_id)
                 self.private_subnet_ids = {
@@ -44,7 +40,7 @@ class Network(pulumi.ComponentResource):
                 }
                 self.ready = []
             case NewNetwork():
-                self._make(name, args.plan, args.tags, child)
+                self._make(name, plan, tags, child)
         self.register_outputs(
             {"vpc_id": self.vpc_id, "private_subnet_ids": self.private_subnet_ids}
         )
@@ -55,7 +51,7 @@ class Network(pulumi.ComponentResource):
         vpc = aws.ec2.Vpc(
             f"{name}-vpc",
             cidr_block=plan.cidr,
-            enable_dns_hostnames=True,  # the private endpoint of EKS is found by name
+            enable_dns_hostnames=True,  # nodes resolve the private endpoint of EKS by name
             enable_dns_support=True,
             tags={**tags, "Name": name},
             opts=child,
@@ -66,7 +62,7 @@ class Network(pulumi.ComponentResource):
         public_routes = aws.ec2.RouteTable(
             f"{name}-public", vpc_id=vpc.id, tags={**tags, "Name": f"{name}-public"}, opts=child
         )
-        way_out = aws.ec2.Route(
+        internet_route = aws.ec2.Route(
             f"{name}-public-internet",
             route_table_id=public_routes.id,
             destination_cidr_block="0.0.0.0/0",
@@ -87,7 +83,7 @@ class Network(pulumi.ComponentResource):
                     name,
                     zone,
                     subnet_id=public.id,
-                    after=[way_out, association],
+                    depends_on=[internet_route, association],
                     tags=tags,
                     child=child,
                 )
@@ -138,13 +134,13 @@ def _nat_gateway(
     zone: Zone,
     *,
     subnet_id: pulumi.Input[str],
-    after: list[pulumi.Resource],
+    depends_on: Sequence[pulumi.Resource],
     tags: dict[str, str],
     child: pulumi.ResourceOptions,
 ) -> aws.ec2.NatGateway:
     label = f"{name}-nat-{zone.name}"
-    # A gateway made before its subnet's way out exists fails, and EC2 does not try again.
-    routed = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=after))
+    # EC2 fails a gateway whose subnet has no route to the internet yet, and does not retry.
+    routed = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=depends_on))
     address = aws.ec2.Eip(label, domain="vpc", tags={**tags, "Name": label}, opts=routed)
     return aws.ec2.NatGateway(
         label,

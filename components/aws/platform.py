@@ -1,18 +1,16 @@
-"""An EKS cluster from its plan: network, control plane, add-ons, pools and autoscaler in order."""
+"""An EKS cluster from its plan: network, control plane, add-ons, node groups and autoscaler."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pulumi
 
-from components.aws.addons import EksAddons, EksAddonsArgs
-from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
-from components.aws.cluster import EksCluster, EksClusterArgs
-from components.aws.network import Network, NetworkArgs
-from components.aws.pool import NodeGroup, NodeGroupArgs
-from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
-from components.platform import Connect, LiveSize, Platform
+from components.aws.addons import EksAddons
+from components.aws.autoscaler import ClusterAutoscaler
+from components.aws.cluster import EksCluster
+from components.aws.network import Network
+from components.aws.pool import GpuNodeGroup
+from components.gpu.stack import DevicePlugin
+from components.platform import Connect, Platform
 from fleet.clusters.autoscaler import AutoscalerPlan
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.eks_pools import EksPool
@@ -25,68 +23,67 @@ def eks_platform(
     autoscaler: AutoscalerPlan | None,
     protect: bool,
     connect: Connect,
-    live: Mapping[str, LiveSize],
     child: pulumi.ResourceOptions,
 ) -> Platform:
-    """Register the cluster; GPU pools come last, since nothing of the cluster runs on them."""
+    """Register the cluster. GPU node groups come last, because nothing else depends on them."""
     network = Network(
         f"{name}-network",
-        NetworkArgs(plan=plan.network, tags=plan.tags),
-        pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(protect=protect or None)),
+        plan=plan.network,
+        tags=plan.tags,
+        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(protect=protect or None)),
     )
-    control = EksCluster(
+    cluster = EksCluster(
         f"{name}-eks",
-        EksClusterArgs(plan=plan, subnet_ids=network.private_subnet_ids, protect=protect),
-        child,
+        plan=plan,
+        vpc_id=network.vpc_id,
+        subnet_ids=network.private_subnet_ids,
+        protect=protect,
+        opts=child,
     )
-    after_network: list[pulumi.Resource] = [*network.ready, *control.ready_for_nodes]
 
-    def node_group(pool: EksPool) -> NodeGroup:
-        return NodeGroup(
+    def node_group(pool: EksPool) -> GpuNodeGroup:
+        return GpuNodeGroup(
             pool.logical_name,
-            NodeGroupArgs(
-                plan=pool,
-                kubernetes_version=plan.version,
-                cluster_name=control.cluster.name,
-                cluster_security_group_id=control.cluster.vpc_config.cluster_security_group_id,
-                vpc_id=network.vpc_id,
-                node_role_arn=control.node_role_arn,
-                subnet_ids=network.private_subnet_ids,
-                live=live.get(pool.name),
-                tags=plan.tags,
-                after=after_network,
-            ),
-            child,
+            cluster=cluster,
+            plan=pool,
+            depends_on=[*network.ready, *cluster.ready_for_nodes],
+            opts=child,
         )
 
     groups = {pool.name: node_group(pool) for pool in plan.system_pools}
-    after_nodes: list[pulumi.Resource] = [group.node_group for group in groups.values()]
+    system_nodes: list[pulumi.Resource] = [group.node_group for group in groups.values()]
     addons = EksAddons(
         f"{name}-addons",
-        EksAddonsArgs(plan=plan, cluster_name=control.cluster.name, after=after_nodes),
-        child,
+        plan=plan,
+        cluster_name=cluster.cluster.name,
+        depends_on=system_nodes,
+        opts=child,
     )
-    kubernetes = connect(f"{name}-kubernetes", control.kubeconfig)
+    kubernetes = connect(f"{name}-kubernetes", cluster.kubeconfig)
     inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(providers=[kubernetes]))
-    base = [*after_nodes, *addons.ready]
-    ready: list[pulumi.Resource] = []
+    chart_prerequisites = [*system_nodes, *addons.ready]
+    job_prerequisites: list[pulumi.Resource] = []
     if autoscaler is not None:
-        ready += ClusterAutoscaler(
+        job_prerequisites += ClusterAutoscaler(
             f"{name}-autoscaler",
-            ClusterAutoscalerArgs(
-                plan=autoscaler, cluster_name=control.cluster.name, tags=plan.tags, after=base
-            ),
-            inside,
+            plan=autoscaler,
+            cluster_name=cluster.cluster.name,
+            tags=plan.tags,
+            depends_on=chart_prerequisites,
+            opts=inside,
         ).ready
     groups |= {pool.name: node_group(pool) for pool in plan.gpu_pools}
     if plan.efa_plugin is not None:
-        ready += DevicePlugin(
-            f"{name}-efa-plugin", DevicePluginArgs(release=plan.efa_plugin, after=base), inside
+        job_prerequisites += DevicePlugin(
+            f"{name}-efa-plugin",
+            release=plan.efa_plugin,
+            depends_on=chart_prerequisites,
+            opts=inside,
         ).ready
     return Platform(
-        kubeconfig=control.kubeconfig,
+        kubeconfig=cluster.kubeconfig,
         inside=inside,
-        base=base,
-        ready=ready,
+        chart_prerequisites=chart_prerequisites,
+        job_prerequisites=job_prerequisites,
         pools={pool: group.node_group for pool, group in groups.items()},
     )

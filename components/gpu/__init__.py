@@ -1,1 +1,1 @@
-"""The GPU stack inside a cluster of any cloud: GPU Operator, device plugin, EFA plugin."""
+"""The GPU stack inside a cluster of any cloud: device plugins, GPU Operator, host devices."""

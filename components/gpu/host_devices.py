@@ -1,13 +1,14 @@
 """Device plugins for devices of the host, like /dev/dri and /dev/kvm, so that no job is privileged.
 
-An unprivileged container cannot open a device node of a hostPath volume; a device plugin makes the
-kubelet hand it over. NVIDIA's GPUs have plugins of their own, see `components.gpu.device_plugin`.
+An unprivileged container cannot open a device node of a hostPath volume. A device plugin makes the
+kubelet pass the device to the container. NVIDIA GPUs have other plugins, see
+`components.gpu.stack`.
 https://github.com/squat/generic-device-plugin
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import pulumi
@@ -17,28 +18,24 @@ from components.helm import namespace
 from fleet.gpu_stack.host_devices import DaemonSetPlan, HostDevicesPlan
 
 
-@dataclass(frozen=True, kw_only=True)
-class HostDevicesArgs:
-    """The plan, and what must exist first."""
-
-    plan: HostDevicesPlan
-    after: list[pulumi.Resource] = field(default_factory=list[pulumi.Resource])
-
-
 class HostDevices(pulumi.ComponentResource):
     """A privileged namespace, and one DaemonSet for each pool that offers devices."""
 
     ready: list[pulumi.Resource]
-    """What jobs that ask for a device wait for."""
+    """The DaemonSets. Jobs that request a device depend on them."""
 
     def __init__(
-        self, name: str, args: HostDevicesArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        plan: HostDevicesPlan,
+        depends_on: Sequence[pulumi.Resource] = (),
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("gpu-runners:gpu:HostDevices", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
         space = namespace(
-            f"{name}-namespace", plan.namespace, child, after=args.after, privileged=True
+            f"{name}-namespace", plan.namespace, child, depends_on=depends_on, privileged=True
         )
         self.ready = [
             _daemonset(f"{name}-{daemonset.name}", daemonset, plan.namespace, space, child)
@@ -57,11 +54,7 @@ def _daemonset(
     pod: Any = plan.pod
     return kubernetes.apps.v1.DaemonSet(
         name,
-        metadata=kubernetes.meta.v1.ObjectMetaArgs(
-            name=plan.name, namespace=namespace_name, labels=plan.labels
-        ),
-        spec=kubernetes.apps.v1.DaemonSetSpecArgs(
-            selector=kubernetes.meta.v1.LabelSelectorArgs(match_labels=plan.labels), template=pod
-        ),
+        metadata={"name": plan.name, "namespace": namespace_name, "labels": plan.labels},
+        spec={"selector": {"match_labels": plan.labels}, "template": pod},
         opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[space])),
     )

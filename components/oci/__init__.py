@@ -1,1 +1,1 @@
-"""OKE: network, cluster, add-ons, pools and the autoscaler. Nothing of another cloud."""
+"""OKE: network, cluster, add-ons, node pools and the autoscaler; no other cloud."""

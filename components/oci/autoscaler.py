@@ -5,61 +5,59 @@ https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengusingclusterauto
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
 import pulumi
-from pulumi_oci.identity.policy import Policy  # half a second: not imported anywhere else
+from pulumi_oci.identity.policy import (
+    Policy,
+)  # its import takes half a second, so no other module has it
 
 from components.oci.addons import addon
 from fleet.catalog.oke import AUTOSCALER_ADDON
 from fleet.clusters.oke import OkePlan, autoscaler_configuration, autoscaler_statements
 
 
-@dataclass(frozen=True, kw_only=True)
-class OkeAutoscalerArgs:
-    """The plan of the cluster, its OCID and those of its pools, and what must come first."""
-
-    plan: OkePlan
-    cluster_id: pulumi.Input[str]
-    pool_ids: Mapping[str, pulumi.Input[str]]
-    after: list[pulumi.Resource] = field(default_factory=list[pulumi.Resource])
-
-
 class OkeAutoscaler(pulumi.ComponentResource):
     """Policy for the add-on's workload identity, and the add-on."""
 
     ready: list[pulumi.Resource]
-    """What lanes on pools of size zero wait for."""
+    """The add-on. Lanes depend on it, because it starts the nodes of empty pools."""
 
     def __init__(
-        self, name: str, args: OkeAutoscalerArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        plan: OkePlan,
+        cluster_id: pulumi.Input[str],
+        pool_ids: Mapping[str, pulumi.Input[str]],
+        depends_on: Sequence[pulumi.Resource] = (),
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """Register the autoscaler; `pool_ids` are the OCIDs of the node pools by name."""
         super().__init__("gpu-runners:oci:OkeAutoscaler", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
         policy = Policy(
             f"{name}-policy",
             name=f"{plan.name}-autoscaler",
             compartment_id=plan.compartment_id,
             description=f"Lets the cluster-autoscaler of {plan.name} change its node pools",
-            statements=pulumi.Output.from_input(args.cluster_id).apply(
+            statements=pulumi.Output.from_input(cluster_id).apply(
                 lambda cluster_id: list(autoscaler_statements(plan, cluster_id))
             ),
             freeform_tags=plan.tags,
             opts=child,
         )
-        configuration = pulumi.Output.all(**args.pool_ids).apply(
+        configuration = pulumi.Output.all(**pool_ids).apply(
             lambda ids: autoscaler_configuration(plan, ids)
         )
-        keys = autoscaler_configuration(plan, dict.fromkeys(args.pool_ids, ""))
+        keys = autoscaler_configuration(plan, dict.fromkeys(pool_ids, ""))
         release = addon(
             f"{name}-addon",
             AUTOSCALER_ADDON,
-            args.cluster_id,
+            cluster_id,
             {key: configuration[key] for key in keys},
             pulumi.ResourceOptions.merge(
-                child, pulumi.ResourceOptions(depends_on=[policy, *args.after])
+                child, pulumi.ResourceOptions(depends_on=[policy, *depends_on])
             ),
         )
         self.ready = [release]

@@ -1,4 +1,4 @@
-"""The control plane of one OKE cluster. No node is made here.
+"""The control plane of one OKE cluster; it registers no node.
 
 https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengclustersnodes.htm
 """
@@ -6,73 +6,100 @@ https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengclustersnodes
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pulumi
 import pulumi_oci as oci
 import yaml
 
+from components.oci.network import OkeNetwork
 from fleet.clusters.oke import OkePlan, kubeconfig_user
-from fleet.clusters.oke_network import Role
 from fleet.clusters.oke_pools import CNI_TYPE
+from fleet.config.gpu_stack import Advertiser
 
 
 @dataclass(frozen=True, kw_only=True)
-class OkeClusterArgs:
-    """The plan of the cluster, and subnets and security groups of its network."""
+class OkeClusterAttributes:
+    """What a node pool needs to know of its OKE cluster, whoever made the cluster.
 
-    plan: OkePlan
-    vcn_id: pulumi.Input[str]
-    subnet_ids: Mapping[Role, pulumi.Input[str]]
-    security_group_ids: Mapping[Role, Sequence[pulumi.Input[str]]]
-    protect: bool = False
-    after: list[pulumi.Resource] = field(default_factory=list[pulumi.Resource])
+    The plain attributes decide what a node pool registers, so they cannot be Outputs.
+    """
+
+    name: str
+    id: pulumi.Input[str]
+    """OCID of the cluster."""
+    version: str
+    """Kubernetes version as OKE writes it, like v1.35.2."""
+    compartment_id: pulumi.Input[str]
+    availability_domains: Sequence[str]
+    """In order of preference, like Uocm:US-ASHBURN-AD-1."""
+    worker_subnet_id: pulumi.Input[str]
+    pod_subnet_id: pulumi.Input[str]
+    worker_security_group_ids: Sequence[pulumi.Input[str]] = ()
+    pod_security_group_ids: Sequence[pulumi.Input[str]] = ()
+    advertiser: Advertiser = "provider"
+    """Owner of `nvidia.com/gpu`; `provider` is Oracle's own device plugin."""
+    operator: bool = False
+    """Whether the GPU Operator runs in the cluster. Its pods take part of a node."""
+    tags: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class OkeCluster(pulumi.ComponentResource):
-    """The cluster; it is ENHANCED, as add-on settings and workload identity demand."""
+    """The cluster. It is ENHANCED, because add-on settings and workload identity need that type."""
 
     cluster: oci.containerengine.Cluster
-    """The raw cluster."""
+    attributes: OkeClusterAttributes
+    """What node pools need: pass it as `cluster=` to `GpuNodePool`."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig (JSON) with an exec plugin; secret, because it names the endpoint and CA."""
 
     def __init__(
-        self, name: str, args: OkeClusterArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        plan: OkePlan,
+        network: OkeNetwork,
+        protect: bool = False,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("gpu-runners:oci:OkeCluster", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
-        balancers = args.subnet_ids.get("load-balancer")
+        balancers = network.subnet_ids.get("load-balancer")
         self.cluster = oci.containerengine.Cluster(
             f"{name}-cluster",
             name=plan.name,
             compartment_id=plan.compartment_id,
             kubernetes_version=plan.version,
             type="ENHANCED_CLUSTER",
-            vcn_id=args.vcn_id,
-            cluster_pod_network_options=[
-                oci.containerengine.ClusterClusterPodNetworkOptionArgs(cni_type=CNI_TYPE)
-            ],
-            endpoint_config=oci.containerengine.ClusterEndpointConfigArgs(
-                subnet_id=args.subnet_ids["endpoint"],
-                is_public_ip_enabled=bool(plan.allow),
-                nsg_ids=list(args.security_group_ids["endpoint"]),
-            ),
-            options=oci.containerengine.ClusterOptionsArgs(
-                kubernetes_network_config=(
-                    oci.containerengine.ClusterOptionsKubernetesNetworkConfigArgs(
-                        services_cidr=plan.network.services_cidr
-                    )
-                ),
-                service_lb_subnet_ids=[balancers] if balancers is not None else None,
-            ),
+            vcn_id=network.vcn_id,
+            cluster_pod_network_options=[{"cni_type": CNI_TYPE}],
+            endpoint_config={
+                "subnet_id": network.subnet_ids["endpoint"],
+                "is_public_ip_enabled": bool(plan.allow),
+                "nsg_ids": list(network.security_group_ids["endpoint"]),
+            },
+            options={
+                "kubernetes_network_config": ({"services_cidr": plan.network.services_cidr}),
+                "service_lb_subnet_ids": [balancers] if balancers is not None else None,
+            },
             freeform_tags=plan.tags,
             opts=pulumi.ResourceOptions.merge(
                 child,
-                pulumi.ResourceOptions(depends_on=args.after, protect=args.protect or None),
+                pulumi.ResourceOptions(depends_on=network.ready, protect=protect or None),
             ),
+        )
+        self.attributes = OkeClusterAttributes(
+            name=plan.name,
+            id=self.cluster.id,
+            version=plan.version,
+            compartment_id=plan.compartment_id,
+            availability_domains=plan.availability_domains,
+            worker_subnet_id=network.subnet_ids["worker"],
+            pod_subnet_id=network.subnet_ids["pod"],
+            worker_security_group_ids=network.security_group_ids["worker"],
+            pod_security_group_ids=network.security_group_ids["pod"],
+            tags=plan.tags,
         )
         self.kubeconfig = pulumi.Output.secret(_kubeconfig(plan, self.cluster, self))
         self.register_outputs({"name": self.cluster.name, "kubeconfig": self.kubeconfig})
@@ -81,9 +108,10 @@ class OkeCluster(pulumi.ComponentResource):
 def _kubeconfig(
     plan: OkePlan, cluster: oci.containerengine.Cluster, parent: pulumi.Resource
 ) -> pulumi.Output[str]:
-    """OKE tells the cluster's certificate authority in a kubeconfig of its own, and nowhere else.
+    """Return a kubeconfig that does not depend on the identity that runs Pulumi.
 
-    What else that one says depends on who asked for it, so only the authority is taken.
+    OKE publishes the certificate authority only inside a generated kubeconfig, whose other fields
+    depend on the caller. So only the authority is taken from it.
     """
     given = oci.containerengine.get_cluster_kube_config_output(
         cluster_id=cluster.id,

@@ -1,4 +1,4 @@
-"""The VCN of one OKE cluster. An existing VCN is used as it is: nothing is made or changed in it.
+"""The VCN of one OKE cluster. An existing VCN stays unchanged; the component returns its IDs.
 
 https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengnetworkconfigexample.htm
 """
@@ -6,7 +6,6 @@ https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengnetworkconfig
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import pulumi
 import pulumi_oci as oci
@@ -24,37 +23,31 @@ _ANYWHERE = "0.0.0.0/0"
 _PROTOCOLS = {"tcp": "6", "icmp": "1", "all": "all"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class OkeNetworkArgs:
-    """What the network is, its compartment, and the tags of everything in it."""
-
-    plan: OkeNewNetwork | OkeExistingNetwork
-    compartment_id: pulumi.Input[str]
-    tags: dict[str, str] = field(default_factory=dict[str, str])
-
-
 class OkeNetwork(pulumi.ComponentResource):
     """VCN, gateways, route tables; per role a subnet and a security group with its rules."""
 
     vcn_id: pulumi.Output[str]
-    """The VCN, made or existing."""
     subnet_ids: dict[Role, pulumi.Output[str]]
-    """Subnet by role; ready to be used, its way out included."""
     security_group_ids: dict[Role, list[pulumi.Output[str]]]
-    """Security groups by role."""
     ready: list[pulumi.Resource]
-    """What cluster and nodes need before they can talk: the rules of the groups."""
+    """Security rules. The cluster and its nodes need them to reach each other."""
 
     def __init__(
-        self, name: str, args: OkeNetworkArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        plan: OkeNewNetwork | OkeExistingNetwork,
+        compartment_id: pulumi.Input[str],
+        tags: dict[str, str],
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("gpu-runners:oci:OkeNetwork", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        match args.plan:
+        match plan:
             case OkeExistingNetwork():
-                self._use(args.plan)
+                self._use(plan)
             case OkeNewNetwork():
-                self._make(name, args.plan, args, child)
+                self._make(name, plan, compartment_id, tags, child)
         self.register_outputs({"vcn_id": self.vcn_id, "subnet_ids": self.subnet_ids})
 
     def _use(self, plan: OkeExistingNetwork) -> None:
@@ -69,14 +62,19 @@ class OkeNetwork(pulumi.ComponentResource):
         self.ready = []
 
     def _make(
-        self, name: str, plan: OkeNewNetwork, args: OkeNetworkArgs, child: pulumi.ResourceOptions
+        self,
+        name: str,
+        plan: OkeNewNetwork,
+        compartment_id: pulumi.Input[str],
+        tags: dict[str, str],
+        child: pulumi.ResourceOptions,
     ) -> None:
         vcn = oci.core.Vcn(
             f"{name}-vcn",
-            compartment_id=args.compartment_id,
+            compartment_id=compartment_id,
             cidr_blocks=[plan.cidr],
             display_name=name,
-            freeform_tags=args.tags,
+            freeform_tags=tags,
             opts=child,
         )
         self.vcn_id = vcn.id
@@ -88,27 +86,29 @@ class OkeNetwork(pulumi.ComponentResource):
             ],
             opts=pulumi.InvokeOutputOptions(parent=self),
         ).services[0]
-        public, private = _route_tables(name, vcn.id, services, args, child)
+        public, private = _route_tables(
+            name, vcn.id, services, compartment_id=compartment_id, tags=tags, child=child
+        )
         closed = oci.core.SecurityList(
             f"{name}-closed",
-            compartment_id=args.compartment_id,
+            compartment_id=compartment_id,
             vcn_id=vcn.id,
-            # The VCN's own list lets anybody in by SSH; who may talk is said by groups alone.
+            # The VCN's default list admits SSH from anywhere. Security groups alone admit traffic.
             display_name=f"{name}-closed",
-            freeform_tags=args.tags,
+            freeform_tags=tags,
             opts=child,
         )
         self.subnet_ids = {
             role: oci.core.Subnet(
                 f"{name}-{role}",
-                compartment_id=args.compartment_id,
+                compartment_id=compartment_id,
                 vcn_id=vcn.id,
                 cidr_block=plan.subnets[role],
                 display_name=f"{name}-{role}",
                 prohibit_public_ip_on_vnic=role not in plan.public,
                 route_table_id=public.id if role in plan.public else private.id,
                 security_list_ids=[closed.id],
-                freeform_tags=args.tags,
+                freeform_tags=tags,
                 opts=child,
             ).id
             for role in ROLES
@@ -116,10 +116,10 @@ class OkeNetwork(pulumi.ComponentResource):
         groups: dict[Role, oci.core.NetworkSecurityGroup] = {
             role: oci.core.NetworkSecurityGroup(
                 f"{name}-{role}",
-                compartment_id=args.compartment_id,
+                compartment_id=compartment_id,
                 vcn_id=vcn.id,
                 display_name=f"{name}-{role}",
-                freeform_tags=args.tags,
+                freeform_tags=tags,
                 opts=child,
             )
             for role in ROLES
@@ -136,58 +136,60 @@ def _route_tables(
     name: str,
     vcn_id: pulumi.Input[str],
     services: pulumi.Output[oci.core.outputs.GetServicesServiceResult],
-    args: OkeNetworkArgs,
+    *,
+    compartment_id: pulumi.Input[str],
+    tags: dict[str, str],
     child: pulumi.ResourceOptions,
 ) -> tuple[oci.core.RouteTable, oci.core.RouteTable]:
-    """The way out of public subnets, by the internet gateway, and of private ones, by NAT."""
+    """Register the public table (internet gateway) and the private one (NAT, service gateway)."""
     internet = oci.core.InternetGateway(
         f"{name}-internet",
-        compartment_id=args.compartment_id,
+        compartment_id=compartment_id,
         vcn_id=vcn_id,
         display_name=f"{name}-internet",
-        freeform_tags=args.tags,
+        freeform_tags=tags,
         opts=child,
     )
     nat = oci.core.NatGateway(
         f"{name}-nat",
-        compartment_id=args.compartment_id,
+        compartment_id=compartment_id,
         vcn_id=vcn_id,
         display_name=f"{name}-nat",
-        freeform_tags=args.tags,
+        freeform_tags=tags,
         opts=child,
     )
     service = oci.core.ServiceGateway(
         f"{name}-services",
-        compartment_id=args.compartment_id,
+        compartment_id=compartment_id,
         vcn_id=vcn_id,
-        services=[oci.core.ServiceGatewayServiceArgs(service_id=services.id)],
+        services=[{"service_id": services.id}],
         display_name=f"{name}-services",
-        freeform_tags=args.tags,
+        freeform_tags=tags,
         opts=child,
     )
-    out = oci.core.RouteTableRouteRuleArgs(
-        destination=_ANYWHERE, destination_type="CIDR_BLOCK", network_entity_id=internet.id
-    )
-    private = [
-        oci.core.RouteTableRouteRuleArgs(
-            destination=_ANYWHERE, destination_type="CIDR_BLOCK", network_entity_id=nat.id
-        ),
-        # Oracle's registry and API: through this gateway they cost no NAT traffic.
-        oci.core.RouteTableRouteRuleArgs(
-            destination=services.cidr_block,
-            destination_type="SERVICE_CIDR_BLOCK",
-            network_entity_id=service.id,
-        ),
+    out: oci.core.RouteTableRouteRuleArgsDict = {
+        "destination": _ANYWHERE,
+        "destination_type": "CIDR_BLOCK",
+        "network_entity_id": internet.id,
+    }
+    private: list[oci.core.RouteTableRouteRuleArgsDict] = [
+        {"destination": _ANYWHERE, "destination_type": "CIDR_BLOCK", "network_entity_id": nat.id},
+        # Oracle's registry and API, so that they cost no NAT traffic.
+        {
+            "destination": services.cidr_block,
+            "destination_type": "SERVICE_CIDR_BLOCK",
+            "network_entity_id": service.id,
+        },
     ]
 
-    def table(label: str, rules: list[oci.core.RouteTableRouteRuleArgs]) -> oci.core.RouteTable:
+    def table(label: str, rules: list[oci.core.RouteTableRouteRuleArgsDict]) -> oci.core.RouteTable:
         return oci.core.RouteTable(
             f"{name}-{label}",
-            compartment_id=args.compartment_id,
+            compartment_id=compartment_id,
             vcn_id=vcn_id,
             route_rules=rules,
             display_name=f"{name}-{label}",
-            freeform_tags=args.tags,
+            freeform_tags=tags,
             opts=child,
         )
 
@@ -217,21 +219,13 @@ def _security_rule(
         destination=None if inward else peer,
         destination_type=None if inward else kind,
         tcp_options=(
-            oci.core.NetworkSecurityGroupSecurityRuleTcpOptionsArgs(
-                destination_port_range=(
-                    oci.core.NetworkSecurityGroupSecurityRuleTcpOptionsDestinationPortRangeArgs(
-                        min=rule.ports[0], max=rule.ports[1]
-                    )
-                )
-            )
+            {"destination_port_range": ({"min": rule.ports[0], "max": rule.ports[1]})}
             if rule.ports is not None
             else None
         ),
         icmp_options=(
-            # Fragmentation needed: path MTU discovery.
-            oci.core.NetworkSecurityGroupSecurityRuleIcmpOptionsArgs(type=3, code=4)
-            if rule.protocol == "icmp"
-            else None
+            # Type 3 code 4, "fragmentation needed", for path MTU discovery.
+            {"type": 3, "code": 4} if rule.protocol == "icmp" else None
         ),
         opts=child,
     )

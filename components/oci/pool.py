@@ -5,135 +5,195 @@ https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengscalingclusters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypedDict, Unpack
 
 import pulumi
 import pulumi_oci as oci
 
-from components.platform import LiveSize
-from fleet.clusters.oke import OkePlan, node_metadata, node_pool_tags
-from fleet.clusters.oke_pools import CNI_TYPE, OkePool
+from components import intent
+from components.oci.cluster import OkeCluster, OkeClusterAttributes
+from fleet.catalog.oke import NodeImage, newest_gpu_image, newest_image
+from fleet.clusters.nodes import LiveSize
+from fleet.clusters.oke import node_metadata, node_pool_tags
+from fleet.clusters.oke_pools import CNI_TYPE, OkePool, oke_pool
+from fleet.config import oke_pools as config
+from fleet.gpu_stack.ownership import Ownership
 
 _ENGINE = oci.containerengine
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodePoolArgs:
-    """The plan of the pool, and what the cluster gives it."""
+class OkePoolOptions(TypedDict, total=False):
+    """The keys of a pool in a stack file, see `fleet.config.oke_pools.OkePool`."""
 
-    plan: OkePool
-    cluster: OkePlan
-    cluster_id: pulumi.Input[str]
-    image_id: pulumi.Input[str]
-    worker_subnet_id: pulumi.Input[str]
-    pod_subnet_id: pulumi.Input[str]
-    worker_security_group_ids: Sequence[pulumi.Input[str]]
-    pod_security_group_ids: Sequence[pulumi.Input[str]]
-    live: LiveSize | None = None
-    """None where the pool does not exist yet."""
-    after: list[pulumi.Resource] = field(default_factory=list[pulumi.Resource])
+    shape: str
+    ocpus: int | None
+    memory_gb: int | None
+    min_size: int
+    max_size: int
+    image_id: str | None
+    driver: str | None
+    boot_volume_gb: int | None
+    availability_domains: Sequence[str] | None
+    capacity_reservation_id: str | None
+    preemptible: bool
+    sharing: Mapping[str, Any] | None
+    node_cycling: bool
+    eviction_minutes: int
+    reserve: Mapping[str, Any]
+    labels: Mapping[str, str]
+    paused: bool
 
 
-class NodePool(pulumi.ComponentResource):
+class GpuNodePool(pulumi.ComponentResource):
     """The node pool."""
 
+    plan: OkePool
+    """Labels, taints and allocatable resources of the nodes."""
     node_pool: oci.containerengine.NodePool
-    """The raw node pool."""
+    ready: list[pulumi.Resource]
+    """The node pool, for lanes to depend on."""
 
     def __init__(
-        self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        cluster: OkeCluster | OkeClusterAttributes,
+        plan: OkePool | None = None,
+        live_size: LiveSize | None = None,
+        depends_on: Sequence[pulumi.Resource] = (),
+        opts: pulumi.ResourceOptions | None = None,
+        **pool: Unpack[OkePoolOptions],
     ) -> None:
+        """Register a node pool from a plan, or from the keywords of a pool in a stack file.
+
+        Without a plan and without `live_size`, updates ignore the size, which the autoscaler moves.
+        OKE then resets it to that of the last update when tags, security groups or placement
+        change. Pass `live_size` to such an update.
+        """
+        of = cluster.attributes if isinstance(cluster, OkeCluster) else cluster
+        plan = plan if plan is not None else _plan(name, of, pool, live_size)
         super().__init__("gpu-runners:oci:NodePool", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
+        self.plan = plan
         self.node_pool = _ENGINE.NodePool(
             name,
             name=plan.logical_name,
-            cluster_id=args.cluster_id,
-            compartment_id=args.cluster.compartment_id,
-            kubernetes_version=args.cluster.version,
+            cluster_id=of.id,
+            compartment_id=of.compartment_id,
+            kubernetes_version=of.version,
             node_shape=plan.shape,
             node_shape_config=(
-                _ENGINE.NodePoolNodeShapeConfigArgs(ocpus=plan.ocpus, memory_in_gbs=plan.memory_gb)
+                {"ocpus": plan.ocpus, "memory_in_gbs": plan.memory_gb}
                 if plan.ocpus is not None
                 else None
             ),
-            node_source_details=_ENGINE.NodePoolNodeSourceDetailsArgs(
-                source_type="IMAGE",
-                image_id=args.image_id,
-                boot_volume_size_in_gbs=str(plan.boot_volume_gb),
-            ),
-            node_config_details=_ENGINE.NodePoolNodeConfigDetailsArgs(
-                size=desired_size(plan, args.live),
-                nsg_ids=list(args.worker_security_group_ids),
-                placement_configs=_placement(plan, args.worker_subnet_id),
-                node_pool_pod_network_option_details=(
-                    _ENGINE.NodePoolNodeConfigDetailsNodePoolPodNetworkOptionDetailsArgs(
-                        cni_type=CNI_TYPE,
-                        max_pods_per_node=plan.max_pods,
-                        pod_subnet_ids=[args.pod_subnet_id],
-                        pod_nsg_ids=list(args.pod_security_group_ids),
-                    )
+            node_source_details={
+                "source_type": "IMAGE",
+                "image_id": plan.image_id or _newest_image(plan, of, self),
+                "boot_volume_size_in_gbs": str(plan.boot_volume_gb),
+            },
+            node_config_details={
+                "size": plan.desired_size,
+                "nsg_ids": list(of.worker_security_group_ids),
+                "placement_configs": _placement(plan, of.worker_subnet_id),
+                "node_pool_pod_network_option_details": (
+                    {
+                        "cni_type": CNI_TYPE,
+                        "max_pods_per_node": plan.max_pods,
+                        "pod_subnet_ids": [of.pod_subnet_id],
+                        "pod_nsg_ids": list(of.pod_security_group_ids),
+                    }
                 ),
-                freeform_tags=args.cluster.tags,
-            ),
-            node_eviction_node_pool_settings=_ENGINE.NodePoolNodeEvictionNodePoolSettingsArgs(
-                eviction_grace_duration=plan.eviction_grace,
-                # A job that outlasts the grace would keep its node for ever.
-                is_force_delete_after_grace_duration=True,
-            ),
+                "freeform_tags": of.tags,
+            },
+            node_eviction_node_pool_settings={
+                "eviction_grace_duration": plan.eviction_grace,
+                # Otherwise a job that outlasts the grace period keeps its node for ever.
+                "is_force_delete_after_grace_duration": True,
+            },
             node_pool_cycling_details=(
-                _ENGINE.NodePoolNodePoolCyclingDetailsArgs(
-                    is_node_cycling_enabled=True, maximum_surge="1", maximum_unavailable="0"
-                )
+                {"is_node_cycling_enabled": True, "maximum_surge": "1", "maximum_unavailable": "0"}
                 if plan.node_cycling
                 else None
             ),
             initial_node_labels=[
-                _ENGINE.NodePoolInitialNodeLabelArgs(key=key, value=value)
-                for key, value in plan.labels.items()
+                {"key": key, "value": value} for key, value in plan.labels.items()
             ],
             node_metadata=node_metadata(plan),
-            freeform_tags=node_pool_tags(args.cluster, plan),
-            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=args.after)),
+            freeform_tags=node_pool_tags(of.tags, plan),
+            opts=pulumi.ResourceOptions.merge(
+                child,
+                pulumi.ResourceOptions(
+                    depends_on=list(depends_on), ignore_changes=list(plan.ignore_changes) or None
+                ),
+            ),
         )
+        self.ready = [self.node_pool]
         self.register_outputs({"node_pool_id": self.node_pool.id})
 
 
-def desired_size(plan: OkePool, live: LiveSize | None) -> int:
-    """The size to ask for, in nodes: the live one, which the autoscaler moves, within the bounds.
+def _plan(
+    name: str, cluster: OkeClusterAttributes, pool: OkePoolOptions, live: LiveSize | None
+) -> OkePool:
+    component = f"GpuNodePool {name}"
+    spec = intent.read(config.OkePool, component, pool)
+    plan = oke_pool(
+        cluster.name,
+        name,
+        spec,
+        availability_domains=tuple(cluster.availability_domains),
+        owners=Ownership(
+            advertiser=cluster.advertiser,
+            operator=cluster.operator,
+            driver=False,
+            toolkit=False,
+        ),
+    )
+    if live is not None:
+        return plan.at_live_size(live)
+    return replace(plan, ignore_changes=("nodeConfigDetails.size",))
 
-    It is never ignored. The provider sends the whole of nodeConfigDetails when any of it changes
-    (tags, security groups, placement), and an ignored size is the one of the last `up`: it would
-    scale running jobs in. So a preview may show a size that the autoscaler has already set.
+
+def _newest_image(
+    plan: OkePool, cluster: OkeClusterAttributes, parent: pulumi.Resource
+) -> pulumi.Output[str]:
+    """Look up the newest node image that OKE offers for the cluster's version.
+
+    Raises fleet.catalog.oke.NoNodeImageError if there is none.
     """
-    if live is None:
-        return plan.min_size
-    return min(max(live.desired_size, plan.min_size), plan.max_size)
+    newest = newest_gpu_image if plan.gpu else newest_image
+    offered = _ENGINE.get_node_pool_option_output(
+        node_pool_option_id="all",
+        compartment_id=cluster.compartment_id,
+        node_pool_k8s_version=cluster.version,
+        opts=pulumi.InvokeOutputOptions(parent=parent),
+    )
+    return offered.sources.apply(
+        lambda sources: (
+            newest(
+                [NodeImage(name=one.source_name, ocid=one.image_id) for one in sources],
+                cluster.version,
+            ).ocid
+        )
+    )
 
 
 def _placement(
     plan: OkePool, subnet_id: pulumi.Input[str]
-) -> list[oci.containerengine.NodePoolNodeConfigDetailsPlacementConfigArgs]:
-    """One placement for each availability domain, in the pool's order."""
-    details = _ENGINE.NodePoolNodeConfigDetailsPlacementConfigArgs
-    preemptible = _ENGINE.NodePoolNodeConfigDetailsPlacementConfigPreemptibleNodeConfigArgs
-    action = (
-        _ENGINE.NodePoolNodeConfigDetailsPlacementConfigPreemptibleNodeConfigPreemptionActionArgs
-    )
+) -> list[oci.containerengine.NodePoolNodeConfigDetailsPlacementConfigArgsDict]:
+    """Return one placement for each availability domain, in the order of the pool."""
     return [
-        details(
-            availability_domain=domain,
-            subnet_id=subnet_id,
-            capacity_reservation_id=plan.capacity_reservation_id,
-            preemptible_node_config=(
-                preemptible(
-                    preemption_action=action(type="TERMINATE", is_preserve_boot_volume=False)
-                )
+        {
+            "availability_domain": domain,
+            "subnet_id": subnet_id,
+            "capacity_reservation_id": plan.capacity_reservation_id,
+            "preemptible_node_config": (
+                {"preemption_action": {"type": "TERMINATE", "is_preserve_boot_volume": False}}
                 if plan.preemptible
                 else None
             ),
-        )
+        }
         for domain in plan.availability_domains
     ]

@@ -1,12 +1,12 @@
 """Actions Runner Controller: one per cluster, and what its scale sets share.
 
-It must outlive every scale set, and so must its CRDs and the credentials: it clears the finalizers
-(https://github.com/actions/actions-runner-controller/issues/2781). No scale set is made here.
+The controller, its CRDs and the credentials must outlive every scale set, because the controller
+clears their finalizers (https://github.com/actions/actions-runner-controller/issues/2781).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -15,55 +15,54 @@ from components.helm import install, namespace
 from fleet.runners.github import ArcControllerPlan
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArcControllerArgs:
-    """The plan, the App's private key where this program makes the Secret, and what comes first."""
-
-    plan: ArcControllerPlan
-    private_key: pulumi.Input[str] | None = None
-    after: list[pulumi.Resource] = field(default_factory=list[pulumi.Resource])
-
-
 class ArcController(pulumi.ComponentResource):
     """Namespaces of controller and runners, CRDs, the App's Secret, and the controller."""
 
     ready: list[pulumi.Resource]
-    """What a scale set depends on, so that it is removed before any of it."""
+    """Prerequisites of every scale set, so that a destroy removes the scale sets first."""
 
     def __init__(
-        self, name: str, args: ArcControllerArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        plan: ArcControllerPlan,
+        private_key: pulumi.Input[str] | None = None,
+        depends_on: Sequence[pulumi.Resource] = (),
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """Register the controller; `private_key` is the App's key, if this program has it."""
         super().__init__("gpu-runners:runners:ArcController", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
         runners = namespace(
             f"{name}-runners",
             plan.runner_namespace,
             child,
-            after=args.after,
+            depends_on=depends_on,
             privileged=plan.privileged_runners,
         )
-        system = namespace(f"{name}-namespace", plan.release.namespace, child, after=args.after)
-        # Helm installs CRDs once and never upgrades them, so they are a resource of their own.
+        system = namespace(
+            f"{name}-namespace", plan.release.namespace, child, depends_on=depends_on
+        )
+        # Helm installs CRDs but never upgrades them, so they are a separate resource.
         crds = kubernetes.yaml.v2.ConfigGroup(
             f"{name}-crds",
             files=list(plan.crd_files),
-            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=args.after)),
+            opts=pulumi.ResourceOptions.merge(
+                child, pulumi.ResourceOptions(depends_on=list(depends_on))
+            ),
         )
         controller = install(
-            f"{name}-release", plan.release, child, after=[system, crds, *args.after]
+            f"{name}-release", plan.release, child, depends_on=[system, crds, *depends_on]
         )
         self.ready = [controller, crds, runners]
-        if plan.app is not None and args.private_key is not None:
+        if plan.app is not None and private_key is not None:
             secret = kubernetes.core.v1.Secret(
                 f"{name}-github-app",
-                metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                    name=plan.credentials, namespace=plan.runner_namespace
-                ),
+                metadata={"name": plan.credentials, "namespace": plan.runner_namespace},
                 string_data={
                     "github_app_id": str(plan.app.id),
                     "github_app_installation_id": str(plan.app.installation_id),
-                    "github_app_private_key": pulumi.Output.secret(args.private_key),
+                    "github_app_private_key": pulumi.Output.secret(private_key),
                 },
                 opts=pulumi.ResourceOptions.merge(
                     child, pulumi.ResourceOptions(depends_on=[runners])

@@ -1,4 +1,4 @@
-"""One GitLab lane: a runner at GitLab, its token in a Secret, and the manager that serves it.
+"""One GitLab lane: a runner at GitLab, its token in a Secret, and its runner manager.
 
 https://docs.gitlab.com/runner/install/kubernetes_helm_chart_configuration/
 """
@@ -6,7 +6,7 @@ https://docs.gitlab.com/runner/install/kubernetes_helm_chart_configuration/
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_gitlab as gitlab
@@ -17,45 +17,39 @@ from components.runners.job_access import job_access
 from fleet.runners.gitlab import GitLabLanePlan, RunnerPlan
 
 
-@dataclass(frozen=True, kw_only=True)
-class GitLabLaneArgs:
-    """The plan of the lane, the token of a runner that exists, and what must come first."""
-
-    plan: GitLabLanePlan
-    token: pulumi.Input[str] | None = None
-    after: list[pulumi.Resource] = field(default_factory=list[pulumi.Resource])
-
-
 class GitLabLane(pulumi.ComponentResource):
-    """The jobs' rights, the runner (where this program makes it), its token's Secret, release."""
+    """RBAC of the jobs, the runner at GitLab if planned, the Secret with its token, the release."""
 
     def __init__(
-        self, name: str, args: GitLabLaneArgs, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        plan: GitLabLanePlan,
+        token: pulumi.Input[str] | None = None,
+        depends_on: Sequence[pulumi.Resource] = (),
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """Register the lane; `token` is that of an existing runner."""
         super().__init__("gpu-runners:runners:GitLabLane", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        plan = args.plan
-        after = [
-            *args.after,
-            *job_access(f"{name}-jobs", plan.access, child, after=args.after),
+        prerequisites = [
+            *depends_on,
+            *job_access(f"{name}-jobs", plan.access, child, depends_on=depends_on),
         ]
-        token = args.token
         if plan.runner is not None:
             token = _runner(f"{name}-runner", plan.runner, child).token
         if token is not None:
-            after.append(
+            prerequisites.append(
                 kubernetes.core.v1.Secret(
                     f"{name}-token",
-                    metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                        name=plan.secret_name, namespace=plan.release.namespace
-                    ),
-                    # The chart projects both keys, also when the second is empty.
+                    metadata={"name": plan.secret_name, "namespace": plan.release.namespace},
+                    # The chart projects both keys, even if the second is empty.
                     string_data={
                         "runner-token": pulumi.Output.secret(token),
                         "runner-registration-token": "",
                     },
                     opts=pulumi.ResourceOptions.merge(
-                        child, pulumi.ResourceOptions(depends_on=args.after)
+                        child, pulumi.ResourceOptions(depends_on=list(depends_on))
                     ),
                 )
             )
@@ -63,7 +57,7 @@ class GitLabLane(pulumi.ComponentResource):
             f"{name}-release",
             plan.release,
             child,
-            after=after,
+            depends_on=prerequisites,
             wiring={"podAnnotations": {"gpu-runners/token": _fingerprint(token)}}
             if token is not None
             else None,
@@ -72,9 +66,10 @@ class GitLabLane(pulumi.ComponentResource):
 
 
 def _fingerprint(token: pulumi.Input[str]) -> pulumi.Output[str]:
-    """Changes with the token, so that the manager restarts: the chart watches no Secret of ours.
+    """Return an annotation that restarts the manager when the token changes.
 
-    Twelve digits of a hash tell nothing of a token of twenty random characters.
+    The chart does not watch the Secret. Twelve hexadecimal digits of a hash do not reveal a token
+    of twenty random characters.
     """
     digest = pulumi.Output.from_input(token).apply(
         lambda text: hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -83,7 +78,7 @@ def _fingerprint(token: pulumi.Input[str]) -> pulumi.Output[str]:
 
 
 def _runner(name: str, plan: RunnerPlan, child: pulumi.ResourceOptions) -> gitlab.UserRunner:
-    """Tags, protection and time limit are properties of the runner at GitLab, not of the chart."""
+    """Register the runner. Tags, protection and time limit are set at GitLab, not in the chart."""
     return gitlab.UserRunner(
         name,
         runner_type=plan.runner_type,

@@ -1,6 +1,8 @@
-"""The account with which the jobs of a lane deploy into their cluster, never cluster-wide."""
+"""The ServiceAccount with which jobs deploy into namespaces of their own cluster."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -13,33 +15,33 @@ def job_access(
     plan: JobAccess | None,
     child: pulumi.ResourceOptions,
     *,
-    after: list[pulumi.Resource],
+    depends_on: Sequence[pulumi.Resource],
 ) -> list[pulumi.Resource]:
-    """Register the account, and a role with its binding in each namespace; return what jobs need.
+    """Register the account, and a Role with its RoleBinding in each namespace.
 
-    Nothing where the lane's jobs have no rights.
+    Return what the lane depends on: an empty list for a lane without `kubernetes_access`.
     """
     if plan is None:
         return []
-    options = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=after))
+    options = pulumi.ResourceOptions.merge(
+        child, pulumi.ResourceOptions(depends_on=list(depends_on))
+    )
     account = kubernetes.core.v1.ServiceAccount(
         f"{name}-account",
-        metadata=kubernetes.meta.v1.ObjectMetaArgs(
-            name=plan.account, namespace=plan.account_namespace
-        ),
+        metadata={"name": plan.account, "namespace": plan.account_namespace},
         opts=options,
     )
     ready: list[pulumi.Resource] = [account]
     for namespace in plan.namespaces:
         role = kubernetes.rbac.v1.Role(
             f"{name}-role-{namespace}",
-            metadata=kubernetes.meta.v1.ObjectMetaArgs(name=plan.role, namespace=namespace),
+            metadata={"name": plan.role, "namespace": namespace},
             rules=[
-                kubernetes.rbac.v1.PolicyRuleArgs(
-                    api_groups=list(rule.api_groups),
-                    resources=list(rule.resources),
-                    verbs=list(rule.verbs),
-                )
+                {
+                    "api_groups": list(rule.api_groups),
+                    "resources": list(rule.resources),
+                    "verbs": list(rule.verbs),
+                }
                 for rule in plan.permissions
             ],
             opts=options,
@@ -47,14 +49,18 @@ def job_access(
         ready.append(
             kubernetes.rbac.v1.RoleBinding(
                 f"{name}-binding-{namespace}",
-                metadata=kubernetes.meta.v1.ObjectMetaArgs(name=plan.role, namespace=namespace),
-                role_ref=kubernetes.rbac.v1.RoleRefArgs(
-                    api_group="rbac.authorization.k8s.io", kind="Role", name=plan.role
-                ),
+                metadata={"name": plan.role, "namespace": namespace},
+                role_ref={
+                    "api_group": "rbac.authorization.k8s.io",
+                    "kind": "Role",
+                    "name": plan.role,
+                },
                 subjects=[
-                    kubernetes.rbac.v1.SubjectArgs(
-                        kind="ServiceAccount", name=plan.account, namespace=plan.account_namespace
-                    )
+                    {
+                        "kind": "ServiceAccount",
+                        "name": plan.account,
+                        "namespace": plan.account_namespace,
+                    }
                 ],
                 opts=pulumi.ResourceOptions.merge(
                     child, pulumi.ResourceOptions(depends_on=[role, account])

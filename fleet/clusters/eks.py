@@ -54,7 +54,10 @@ def eks_plan(
     name: str, eks: Eks, owners: Ownership, tags: dict[str, str], charts: Charts
 ) -> EksPlan:
     """Derive one EKS cluster."""
-    pools = tuple(eks_pool(name, eks, owners, pool) for pool in eks.pools)
+    pools = tuple(
+        eks_pool(name, pool, one, version=eks.version, zones=eks.network.zone_names, owners=owners)
+        for pool, one in eks.pools.items()
+    )
     return EksPlan(
         name=name,
         region=eks.region,

@@ -6,7 +6,7 @@ Units: CPU in millicores, memory and disk in MiB (see `fleet.kubernetes.resource
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fleet.catalog.daemonsets import (
     EFA_DAEMONSETS,
@@ -19,9 +19,8 @@ from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.eks_amis import ami_driver_branch
 from fleet.catalog.gpus import GPU_MODELS, usable_gpu_memory_mib
 from fleet.catalog.kubelet import eks_allocatable, eks_pod_limit
-from fleet.clusters.nodes import Node, Pool, asked_by, smallest
+from fleet.clusters.nodes import LiveSize, Node, Pool, asked_by, smallest
 from fleet.config import pools as spec
-from fleet.config.eks import Eks
 from fleet.gpu_stack.ownership import Ownership, gpu_daemonsets
 from fleet.kubernetes import labels as words
 from fleet.kubernetes.labels import Taint
@@ -44,6 +43,9 @@ class EksPool(Pool):
     efa_interfaces: int
     network_cards: int
     node_repair: bool
+    desired_size: int
+    ignore_changes: tuple[str, ...]
+    """Properties of the node group that an update leaves as they are."""
     autoscaling_tags: dict[str, str]
     """Tags of the Auto Scaling group, from which the autoscaler imagines a node at size zero."""
 
@@ -52,10 +54,30 @@ class EksPool(Pool):
         """EC2 instance types, in order of preference."""
         return self.kinds
 
+    def at_live_size(self, live: LiveSize) -> EksPool:
+        """Return the pool with the desired size of the next update.
 
-def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
-    """Derive one pool of an EKS cluster."""
-    pool = eks.pools[name]
+        The autoscaler moves the size, so the difference is ignored while the bounds stay the same.
+        When the bounds change, EKS takes all three numbers at once and refuses min > desired. The
+        update then sends the live size, clamped to the new bounds, and no running job is scaled in.
+        Source: https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2508.
+        """
+        if (live.min_size, live.max_size) == (self.min_size, self.max_size):
+            return replace(self, desired_size=live.desired_size)
+        clamped = min(max(live.desired_size, self.min_size), self.max_size)
+        return replace(self, desired_size=clamped, ignore_changes=())
+
+
+def eks_pool(
+    cluster: str,
+    name: str,
+    pool: spec.EksPool,
+    *,
+    version: str,
+    zones: tuple[str, ...],
+    owners: Ownership,
+) -> EksPool:
+    """Derive one pool; `version` and `zones` are those of its cluster."""
     first = instance_type(pool.instance_types[0])
     gpu = first.gpu
     labels = {
@@ -73,7 +95,8 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
         taints.append(words.GPU_TAINT)
     if pool.paused:
         taints.append(words.PAUSED_TAINT)
-    release_version = pool.release_version or KUBERNETES_VERSIONS[eks.version].ami_release
+    release_version = pool.release_version or KUBERNETES_VERSIONS[version].ami_release
+    min_size = 0 if pool.paused else pool.min_size
     nodes = tuple(_node(instance_type(kind), pool, owners) for kind in pool.instance_types)
     return EksPool(
         cluster=cluster,
@@ -81,8 +104,11 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
         path=f"clusters.{cluster}.eks.pools.{name}",
         role="gpu" if gpu else "system",
         nodes=nodes,
-        min_size=0 if pool.paused else pool.min_size,
+        min_size=min_size,
         max_size=pool.max_size,
+        desired_size=min_size,
+        # Only the camelCase path works below the top level.
+        ignore_changes=("scalingConfig.desiredSize",),
         selector={words.POOL_LABEL: name},
         capacity=pool.capacity_type,
         capacity_type=pool.capacity_type,
@@ -90,7 +116,7 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
         ami_type=pool.ami_type or ("AL2023_x86_64_NVIDIA" if gpu else "AL2023_x86_64_STANDARD"),
         # Pinned, since a newer AMI rolls nodes under running jobs: it is a visible change.
         release_version=release_version,
-        zones=pool.zones or eks.network.zone_names,
+        zones=pool.zones or zones,
         disk_gib=pool.disk_gib,
         raid0=_raid0(first, pool),
         efa_interfaces=first.efa_interfaces if pool.efa else 0,
@@ -100,7 +126,7 @@ def eks_pool(cluster: str, eks: Eks, owners: Ownership, name: str) -> EksPool:
         taints=tuple(taints),
         sharing=sharing,
         time_slices=pool.sharing.slices if pool.sharing else 1,
-        driver=_driver(eks.version, release_version) if gpu else None,
+        driver=_driver(version, release_version) if gpu else None,
         paused=pool.paused,
         autoscaling_tags=_autoscaling_tags(
             cluster=cluster,

@@ -49,6 +49,16 @@ class Node:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LiveSize:
+    """Current bounds and size, in nodes, of a pool that exists."""
+
+    desired_size: int
+    min_size: int | None = None
+    """`None` on OKE, which keeps no bounds with the pool."""
+    max_size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
     """What the pools of every platform share; a platform's own pool adds what it registers."""
 

@@ -57,6 +57,12 @@ class OkePlan:
     tags: dict[str, str]
 
     @property
+    def availability_domains(self) -> tuple[str, ...]:
+        """Every availability domain of a pool, each once."""
+        domains = (domain for pool in self.pools for domain in pool.availability_domains)
+        return tuple(dict.fromkeys(domains))
+
+    @property
     def scaled_pools(self) -> tuple[OkePool, ...]:
         """Pools whose size the autoscaler moves."""
         return tuple(pool for pool in self.pools if pool.min_size < pool.max_size)
@@ -74,7 +80,10 @@ class OkePlan:
 
 def oke_plan(name: str, oke: Oke, owners: Ownership, tags: dict[str, str]) -> OkePlan:
     """Derive one OKE cluster."""
-    pools = tuple(oke_pool(name, oke, owners, pool) for pool in oke.pools)
+    pools = tuple(
+        oke_pool(name, pool, one, availability_domains=oke.availability_domains, owners=owners)
+        for pool, one in oke.pools.items()
+    )
     return OkePlan(
         name=name,
         region=oke.region,
@@ -144,10 +153,9 @@ def node_metadata(pool: OkePool) -> dict[str, str]:
     return metadata
 
 
-def node_pool_tags(plan: OkePlan, pool: OkePool) -> dict[str, str]:
-    """Free-form tags of a pool; one tells the autoscaler the disk of a node at size zero."""
-    disk = format_memory(pool.nodes[0].allocatable.disk_mib)
-    return {**plan.tags, EPHEMERAL_STORAGE_TAG: disk}
+def node_pool_tags(tags: Mapping[str, str], pool: OkePool) -> dict[str, str]:
+    """Add the tag from which the autoscaler reads the disk of a node of an empty pool."""
+    return {**tags, EPHEMERAL_STORAGE_TAG: format_memory(pool.nodes[0].allocatable.disk_mib)}
 
 
 def gpu_plugin_configuration(plan: OkePlan) -> dict[str, str]:

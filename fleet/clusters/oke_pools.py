@@ -6,7 +6,7 @@ Units: CPU in millicores, memory and disk in MiB (see `fleet.kubernetes.resource
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fleet.catalog.daemonsets import (
     OKE_GPU_PLUGIN_DAEMONSETS,
@@ -17,7 +17,7 @@ from fleet.catalog.daemonsets import (
 )
 from fleet.catalog.gpus import usable_gpu_memory_mib
 from fleet.catalog.kubelet_oke import oke_allocatable, oke_pod_limit
-from fleet.catalog.oci import SHAPES, BadShapeSize, Ocpus, SizedShape, sized
+from fleet.catalog.oci import SHAPES, ShapeSizeError, Ocpus, SizedShape, sized
 from fleet.catalog.oke import (
     DISABLE_GPU_PLUGIN_LABEL,
     GPU_IMAGE_DRIVER,
@@ -25,9 +25,8 @@ from fleet.catalog.oke import (
     GPU_TAINT_VALUE,
     PREEMPTIBLE_KEY,
 )
-from fleet.clusters.nodes import Node, Pool, asked_by
+from fleet.clusters.nodes import LiveSize, Node, Pool, asked_by
 from fleet.config import oke_pools as spec
-from fleet.config.oke import Oke
 from fleet.gpu_stack.ownership import Ownership, gpu_daemonsets
 from fleet.kubernetes import labels as words
 from fleet.kubernetes.labels import Taint
@@ -57,11 +56,30 @@ class OkePool(Pool):
     eviction_grace: str
     """ISO 8601 duration."""
     max_pods: int
+    desired_size: int
+    ignore_changes: tuple[str, ...] = ()
+    """Properties of the node pool that an update leaves as they are."""
+
+    def at_live_size(self, live: LiveSize) -> OkePool:
+        """Return the pool with the size of the next update: the live one, clamped to the bounds.
+
+        The size is sent although the autoscaler moves it. The provider sends all of
+        nodeConfigDetails when any of it changes (tags, security groups, placement), and an ignored
+        size would be that of the last update: it would scale running jobs in. So a preview may show
+        a size that the autoscaler has already set.
+        """
+        return replace(self, desired_size=min(max(live.desired_size, self.min_size), self.max_size))
 
 
-def oke_pool(cluster: str, oke: Oke, owners: Ownership, name: str) -> OkePool:
-    """Derive one pool of an OKE cluster."""
-    pool = oke.pools[name]
+def oke_pool(
+    cluster: str,
+    name: str,
+    pool: spec.OkePool,
+    *,
+    availability_domains: tuple[str, ...],
+    owners: Ownership,
+) -> OkePool:
+    """Derive one pool; `availability_domains` are those of its cluster."""
     kind = SHAPES[pool.shape]
     gpu = kind.gpu
     machine = _machine(pool)
@@ -85,14 +103,16 @@ def oke_pool(cluster: str, oke: Oke, owners: Ownership, name: str) -> OkePool:
         taints.append(PREEMPTIBLE_TAINT)
     if pool.paused:
         taints.append(words.PAUSED_TAINT)
+    min_size = 0 if pool.paused else pool.min_size
     return OkePool(
         cluster=cluster,
         name=name,
         path=f"clusters.{cluster}.oke.pools.{name}",
         role="gpu" if gpu else "system",
         nodes=(_node(machine, pool, owners, slices),),
-        min_size=0 if pool.paused else pool.min_size,
+        min_size=min_size,
         max_size=pool.max_size,
+        desired_size=min_size,
         labels=labels,
         taints=tuple(taints),
         selector={words.POOL_LABEL: name},
@@ -107,7 +127,7 @@ def oke_pool(cluster: str, oke: Oke, owners: Ownership, name: str) -> OkePool:
         memory_gb=machine.memory_gb if kind.flex else None,
         image_id=pool.image_id,
         boot_volume_gb=pool.boot_gb,
-        availability_domains=pool.availability_domains or oke.availability_domains,
+        availability_domains=pool.availability_domains or availability_domains,
         capacity_reservation_id=pool.capacity_reservation_id,
         preemptible=pool.preemptible,
         node_cycling=pool.node_cycling,
@@ -121,7 +141,7 @@ def _machine(pool: spec.OkePool) -> SizedShape:
     kind = SHAPES[pool.shape]
     if kind.flex is None:
         return sized(kind)
-    with suppress(BadShapeSize):
+    with suppress(ShapeSizeError):
         return sized(kind, Ocpus(pool.ocpus or 0), pool.memory_gb)
     return sized(kind, Ocpus(2), 16)
 

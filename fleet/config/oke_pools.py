@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.catalog.limits import OKE_MAX_BOOT_VOLUME_GB, OKE_MIN_BOOT_VOLUME_GB
-from fleet.catalog.oci import SHAPES, BadShapeSize, Ocpus, sized
+from fleet.catalog.oci import SHAPES, Ocpus, ShapeSizeError, sized
 from fleet.config.base import Driver, Form, Model, Rule, known, refusal
 from fleet.config.pools import LabelKey, LabelValue, Reserve, Sharing, mig_rules, size_rules
 
@@ -145,7 +145,7 @@ class OkePool(Model):
             return
         try:
             sized(kind, Ocpus(self.ocpus), self.memory_gb)
-        except BadShapeSize as error:
+        except ShapeSizeError as error:
             field = "ocpus" if self.ocpus > kind.flex.max_ocpus else "memory_gb"
             yield Rule(field, f"is outside the limits: {error}", "use values within the limits")
 

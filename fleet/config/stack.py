@@ -64,10 +64,10 @@ class Charts(Model):
         description="repository of each chart; default: the publisher's",
         examples=[{"gpu-operator": "https://charts.example.com/nvidia"}],
     )
-    arc_version: Annotated[str, Form(r"^0\.\d+\.\d+$", "0.14.2")] | None = Field(
+    arc_version: Annotated[str, Form(r"^0\.\d+\.\d+$", "0.14.0")] | None = Field(
         default=None,
         description="version of ARC's controller, scale sets and CRDs; default: the pinned version",
-        examples=["0.14.2"],
+        examples=["0.14.0"],
     )
     arc_crds: str | None = Field(
         default=None,

@@ -53,7 +53,7 @@ def _daemonset(pool: Pool) -> DaemonSetPlan:
         pod=to_values(
             plugin_pod(
                 pool.devices,
-                image=GENERIC_DEVICE_PLUGIN.reference,
+                image=GENERIC_DEVICE_PLUGIN,
                 affinity=job_affinity([pool]),
                 tolerations=daemonset_tolerations([pool]) or None,
                 labels=labels,

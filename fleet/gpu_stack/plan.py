@@ -20,7 +20,7 @@ from fleet.gpu_stack.operator_values import GpuOperatorValues, NfdPlacement
 from fleet.gpu_stack.ownership import Ownership
 from fleet.kubernetes import labels as words
 from fleet.kubernetes.labels import Namespaces
-from fleet.kubernetes.placement import Placement, daemonset_placement, system_placement
+from fleet.kubernetes.placement import Placement, daemonset_placement
 from fleet.kubernetes.releases import GPU_STACK_TIMEOUT_S, Release, release
 
 _CONFIG_MAP = "device-plugin-configs"
@@ -35,9 +35,14 @@ class GpuStackPlan:
 
 
 def gpu_stack_plan(
-    pools: tuple[Pool, ...], spec: GpuStack, owners: Ownership, charts: Charts
+    pools: tuple[Pool, ...],
+    spec: GpuStack,
+    owners: Ownership,
+    charts: Charts,
+    *,
+    system: Placement,
 ) -> GpuStackPlan:
-    """Derive the GPU stack; a cluster without GPU pools has none."""
+    """Derive the GPU stack; a cluster without GPU pools has none. `system` are its CPU nodes."""
     gpu_pools = tuple(pool for pool in pools if pool.gpu is not None)
     if not gpu_pools:
         return GpuStackPlan(device_plugin=None, operator=None)
@@ -56,7 +61,7 @@ def gpu_stack_plan(
                 configs,
                 default_config=default_config(gpu_pools),
                 on_gpu=on_gpu,
-                on_system=system_placement(pools),
+                on_system=system,
                 charts=charts,
             )
             if spec.operator is not None

@@ -18,6 +18,10 @@ class Placement:
     tolerations: tuple[Toleration, ...]
 
 
+ANYWHERE = Placement(affinity=selector_affinity([{"kubernetes.io/os": "linux"}]), tolerations=())
+"""Any Linux node without a taint."""
+
+
 def job_affinity(pools: Sequence[Pool]) -> Affinity:
     """Requires one of the pools, the earlier the rather."""
     return selector_affinity([pool.selector for pool in pools])

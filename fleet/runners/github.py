@@ -146,7 +146,7 @@ def github_lane_plan(
     access = job_access(lane.kubernetes_access, f"github-{name}-jobs", Namespaces.arc_runners)
     plugged = lane.device is not None and lane.device_access == "plugin"
     shape = JobShape(
-        image=lane.image or GITHUB_RUNNER.reference,
+        image=lane.image or GITHUB_RUNNER,
         gpus=sized.gpus,
         cpu_m=sized.request.cpu_m,
         memory_mib=sized.request.memory_mib,
@@ -243,7 +243,7 @@ def _runner_template(
     lane: GitHubLane, shape: JobShape, hook: HookTemplate | None, system: Placement
 ) -> PodTemplate:
     if lane.container_mode == "dind":
-        return dind_pod(shape, docker_image=DOCKER_IN_DOCKER.reference, docker=_DOCKER)
+        return dind_pod(shape, docker_image=DOCKER_IN_DOCKER, docker=_DOCKER)
     if hook is None:
         return runner_pod(shape)
     if lane.container_mode == "kubernetes":

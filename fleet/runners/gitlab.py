@@ -166,7 +166,7 @@ def _config(
     return config_data(
         GitLabJob(
             namespace=Namespaces.gitlab,
-            image=lane.image or (CUDA_BASE.reference if sized.gpus else _UBUNTU),
+            image=lane.image or (CUDA_BASE if sized.gpus else _UBUNTU),
             gpus=sized.gpus,
             cpu_m=sized.request.cpu_m,
             memory_mib=sized.request.memory_mib,

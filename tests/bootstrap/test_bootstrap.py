@@ -13,13 +13,13 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.errors import RehearsalError
 
 from bootstrap import iam_policies
 from bootstrap.config import KEY
 from bootstrap.iam_actions import ACTIONS
 from rehearsal.project import BOOTSTRAP
+from rehearsal.run import rehearse
 from tests import stackfiles
 from tests.bootstrap import bootstrap_samples, iam_evaluation
 from tests.bootstrap.bootstrap_samples import REMOVED, body

@@ -10,23 +10,22 @@ import pulumi_kubernetes as kubernetes
 from bootstrap.components.aws_identity import AwsIdentity, AwsIdentityArgs
 from bootstrap.components.oci_identity import OciIdentity
 from bootstrap.components.state_store import StateStore
-from components.aws.addons import EksAddons, EksAddonsArgs
-from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
-from components.aws.cluster import EksCluster, EksClusterArgs
-from components.aws.network import Network, NetworkArgs
-from components.aws.pool import NodeGroup, NodeGroupArgs
-from components.cluster import RunnerCluster, RunnerClusterArgs
-from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
-from components.gpu.host_devices import HostDevices, HostDevicesArgs
-from components.gpu.operator import GpuOperator, GpuOperatorArgs
+from components.aws.addons import EksAddons
+from components.aws.autoscaler import ClusterAutoscaler
+from components.aws.cluster import EksCluster, EksClusterAttributes
+from components.aws.network import Network
+from components.aws.pool import GpuNodeGroup
+from components.cluster import RunnerCluster
+from components.gpu.host_devices import HostDevices
+from components.gpu.stack import DevicePlugin, GpuOperator
 from components.oci.addons import OkeAddons
 from components.oci.autoscaler import OkeAutoscaler
 from components.oci.cluster import OkeCluster
 from components.oci.network import OkeNetwork
-from components.oci.pool import NodePool
-from components.runners.arc_controller import ArcController, ArcControllerArgs
-from components.runners.arc_lane import ArcLane, ArcLaneArgs
-from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
+from components.oci.pool import GpuNodePool
+from components.runners.arc_controller import ArcController
+from components.runners.arc_lane import ArcLane
+from components.runners.gitlab_lane import GitLabLane
 from fleet.plan import ClusterPlan
 from tests import fleets
 from tests.bootstrap import bootstrap_samples
@@ -41,76 +40,72 @@ Maker = Callable[[str, ClusterPlan, pulumi.ResourceOptions], pulumi.ComponentRes
 
 
 def _network(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> Network:
-    return Network(name, NetworkArgs(plan=plan.platform.network, tags=plan.platform.tags), opts)
+    return Network(name, plan=plan.platform.network, tags=plan.platform.tags, opts=opts)
 
 
 def _eks_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> EksCluster:
     return EksCluster(
-        name, EksClusterArgs(plan=plan.platform, subnet_ids=SUBNETS, protect=True), opts
+        name, plan=plan.platform, vpc_id="vpc-1", subnet_ids=SUBNETS, protect=True, opts=opts
     )
 
 
 def _eks_addons(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> EksAddons:
-    return EksAddons(
-        name, EksAddonsArgs(plan=plan.platform, cluster_name=plan.name, after=[]), opts
-    )
+    return EksAddons(name, plan=plan.platform, cluster_name=plan.name, depends_on=[], opts=opts)
 
 
-def _node_group(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> NodeGroup:
-    args = NodeGroupArgs(
-        plan=next(pool for pool in plan.pools if pool.efa_interfaces),
-        kubernetes_version=plan.platform.version,
-        cluster_name=plan.name,
-        cluster_security_group_id="sg-1",
-        vpc_id="vpc-1",
-        node_role_arn="arn",
+def _node_group(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> GpuNodeGroup:
+    cluster = EksClusterAttributes(
+        name=plan.name,
+        version=plan.platform.version,
         subnet_ids=SUBNETS,
+        node_role_arn="arn",
+        security_group_id="sg-1",
+        vpc_id="vpc-1",
     )
-    return NodeGroup(name, args, opts)
+    pool = next(pool for pool in plan.pools if pool.efa_interfaces)
+    return GpuNodeGroup(name, cluster=cluster, plan=pool, opts=opts)
 
 
 def _autoscaler(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ClusterAutoscaler:
-    args = ClusterAutoscalerArgs(plan=plan.autoscaler, cluster_name=plan.name)
-    return ClusterAutoscaler(name, args, opts)
+    return ClusterAutoscaler(name, plan=plan.autoscaler, cluster_name=plan.name, opts=opts)
 
 
 def _device_plugin(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> DevicePlugin:
     assert plan.gpu_stack.device_plugin is not None
-    return DevicePlugin(name, DevicePluginArgs(release=plan.gpu_stack.device_plugin), opts)
+    return DevicePlugin(name, release=plan.gpu_stack.device_plugin, opts=opts)
 
 
 def _operator(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> GpuOperator:
     assert plan.gpu_stack.operator is not None
-    return GpuOperator(name, GpuOperatorArgs(release=plan.gpu_stack.operator), opts)
+    return GpuOperator(name, release=plan.gpu_stack.operator, opts=opts)
 
 
 def _existing() -> ClusterPlan:
-    """A cluster that somebody else made, with host devices and with jobs that have rights."""
+    """Return an existing cluster with host devices and with jobs that have RBAC rights."""
     return next(one for one in loaded(every_key()).plan.clusters if one.name == "honey")
 
 
 def _host_devices(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> HostDevices:
     devices = _existing().host_devices
     assert devices is not None
-    return HostDevices(name, HostDevicesArgs(plan=devices), opts)
+    return HostDevices(name, plan=devices, opts=opts)
 
 
 def _arc_controller(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcController:
     assert plan.github is not None
-    args = ArcControllerArgs(plan=plan.github.controller, private_key=SECRET)
-    return ArcController(name, args, opts)
+    return ArcController(name, plan=plan.github.controller, private_key=SECRET, opts=opts)
 
 
 def _arc_lane(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcLane:
     assert plan.github is not None
-    return ArcLane(name, ArcLaneArgs(plan=plan.github.lanes[0]), opts)
+    return ArcLane(name, plan=plan.github.lanes[0], opts=opts)
 
 
 def _arc_lane_with_rights(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcLane:
     github = _existing().github
     assert github is not None
     (lane,) = (lane for lane in github.lanes if lane.access is not None)
-    return ArcLane(name, ArcLaneArgs(plan=lane), opts)
+    return ArcLane(name, plan=lane, opts=opts)
 
 
 def _gitlab_lane(index: int) -> Maker:
@@ -118,7 +113,7 @@ def _gitlab_lane(index: int) -> Maker:
         assert plan.gitlab is not None
         lane = plan.gitlab.lanes[index]
         token = SECRET if lane.token_secret is not None else None
-        return GitLabLane(name, GitLabLaneArgs(plan=lane, token=token), opts)
+        return GitLabLane(name, plan=lane, token=token, opts=opts)
 
     return make
 
@@ -130,7 +125,7 @@ def _runner_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) 
     secret = pulumi.Output.from_input(SECRET)
     names = ("githubAppKey", "gitlabApiToken", "givenToken", "runnerToken")
     secrets = dict.fromkeys(names, secret)
-    return RunnerCluster(name, RunnerClusterArgs(plan=plan, connect=connect, secrets=secrets), opts)
+    return RunnerCluster(name, plan=plan, connect=connect, secrets=secrets, opts=opts)
 
 
 def _existing_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> RunnerCluster:
@@ -172,7 +167,7 @@ MAKERS: dict[str, tuple[Component, Maker]] = {
     "Network": (Network, _network),
     "EksCluster": (EksCluster, _eks_cluster),
     "EksAddons": (EksAddons, _eks_addons),
-    "NodeGroup": (NodeGroup, _node_group),
+    "GpuNodeGroup": (GpuNodeGroup, _node_group),
     "ClusterAutoscaler": (ClusterAutoscaler, _autoscaler),
     "DevicePlugin": (DevicePlugin, _device_plugin),
     "GpuOperator": (GpuOperator, _operator),
@@ -186,7 +181,7 @@ MAKERS: dict[str, tuple[Component, Maker]] = {
     "OkeNetwork": (OkeNetwork, _oke(oke_makers.network)),
     "OkeCluster": (OkeCluster, _oke(oke_makers.oke_cluster)),
     "OkeAddons": (OkeAddons, _oke(oke_makers.addons)),
-    "NodePool": (NodePool, _oke(oke_makers.node_pool)),
+    "GpuNodePool": (GpuNodePool, _oke(oke_makers.node_pool)),
     "OkeAutoscaler": (OkeAutoscaler, _oke(oke_makers.autoscaler)),
     "RunnerCluster, OKE": (RunnerCluster, _oke(oke_makers.runner_cluster, whole=True)),
     "RunnerCluster": (RunnerCluster, _runner_cluster),

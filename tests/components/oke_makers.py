@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.cluster import RunnerCluster, RunnerClusterArgs
-from components.oci.addons import OkeAddons, OkeAddonsArgs
-from components.oci.autoscaler import OkeAutoscaler, OkeAutoscalerArgs
-from components.oci.cluster import OkeCluster, OkeClusterArgs
-from components.oci.network import OkeNetwork, OkeNetworkArgs
-from components.oci.pool import NodePool, NodePoolArgs
+from components.cluster import RunnerCluster
+from components.oci.addons import OkeAddons
+from components.oci.autoscaler import OkeAutoscaler
+from components.oci.cluster import OkeCluster, OkeClusterAttributes
+from components.oci.network import OkeNetwork
+from components.oci.pool import GpuNodePool
 from fleet.clusters.oke import OkePlan
 from fleet.clusters.oke_pools import OkePool
 from fleet.plan import ClusterPlan
@@ -71,21 +72,22 @@ def pool(**spec: Any) -> OkePool:
 
 def network(name: str, plan: OkePlan, opts: pulumi.ResourceOptions) -> OkeNetwork:
     """Make a network."""
-    args = OkeNetworkArgs(plan=plan.network, compartment_id=plan.compartment_id, tags=plan.tags)
-    return OkeNetwork(name, args, opts)
+    return OkeNetwork(
+        name, plan=plan.network, compartment_id=plan.compartment_id, tags=plan.tags, opts=opts
+    )
 
 
 def oke_cluster(name: str, plan: OkePlan, opts: pulumi.ResourceOptions) -> OkeCluster:
     """Make a control plane."""
-    args = OkeClusterArgs(
-        plan=plan, vcn_id="vcn", subnet_ids=SUBNETS, security_group_ids=GROUPS, protect=True
+    found: Any = SimpleNamespace(
+        vcn_id="vcn", subnet_ids=SUBNETS, security_group_ids=GROUPS, ready=[]
     )
-    return OkeCluster(name, args, opts)
+    return OkeCluster(name, plan=plan, network=found, protect=True, opts=opts)
 
 
 def addons(name: str, plan: OkePlan, opts: pulumi.ResourceOptions) -> OkeAddons:
     """Make the add-ons."""
-    return OkeAddons(name, OkeAddonsArgs(plan=plan, cluster_id=CLUSTER_ID, after=[]), opts)
+    return OkeAddons(name, plan=plan, cluster_id=CLUSTER_ID, depends_on=[], opts=opts)
 
 
 def node_pool(
@@ -93,31 +95,27 @@ def node_pool(
     plan: OkePlan,
     opts: pulumi.ResourceOptions,
     which: OkePool | None = None,
-    **args: Any,
-) -> NodePool:
+) -> GpuNodePool:
     """Make a pool."""
-    return NodePool(
-        name,
-        NodePoolArgs(
-            plan=which or plan.pools[1],
-            cluster=plan,
-            cluster_id=CLUSTER_ID,
-            image_id="ocid1.image.oc1.iad.one",
-            worker_subnet_id=SUBNETS["worker"],
-            pod_subnet_id=SUBNETS["pod"],
-            worker_security_group_ids=GROUPS["worker"],
-            pod_security_group_ids=GROUPS["pod"],
-            **args,
-        ),
-        opts,
+    cluster = OkeClusterAttributes(
+        name=plan.name,
+        id=CLUSTER_ID,
+        version=plan.version,
+        compartment_id=plan.compartment_id,
+        availability_domains=plan.availability_domains,
+        worker_subnet_id=SUBNETS["worker"],
+        pod_subnet_id=SUBNETS["pod"],
+        worker_security_group_ids=GROUPS["worker"],
+        pod_security_group_ids=GROUPS["pod"],
+        tags=plan.tags,
     )
+    return GpuNodePool(name, cluster=cluster, plan=which or plan.pools[1], opts=opts)
 
 
 def autoscaler(name: str, plan: OkePlan, opts: pulumi.ResourceOptions) -> OkeAutoscaler:
     """Make the autoscaler."""
     ids = {one.name: f"ocid1.nodepool.oc1.iad.{one.name}" for one in plan.pools}
-    args = OkeAutoscalerArgs(plan=plan, cluster_id=CLUSTER_ID, pool_ids=ids)
-    return OkeAutoscaler(name, args, opts)
+    return OkeAutoscaler(name, plan=plan, cluster_id=CLUSTER_ID, pool_ids=ids, opts=opts)
 
 
 def runner_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> RunnerCluster:
@@ -128,6 +126,4 @@ def runner_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -
 
     secret = pulumi.Output.from_input("plain-text-of-a-secret")
     secrets = dict.fromkeys(("githubAppKey", "gitlabApiToken", "givenToken"), secret)
-    images = {one.name: f"ocid1.image.oc1.iad.{one.name}" for one in plan.pools}
-    args = RunnerClusterArgs(plan=plan, connect=connect, secrets=secrets, images=images)
-    return RunnerCluster(name, args, opts)
+    return RunnerCluster(name, plan=plan, connect=connect, secrets=secrets, opts=opts)

@@ -10,8 +10,8 @@ import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.runners.arc_controller import ArcController, ArcControllerArgs
-from components.runners.arc_lane import ArcLane, ArcLaneArgs
+from components.runners.arc_controller import ArcController
+from components.runners.arc_lane import ArcLane
 from tests import fleets
 from tests.engine import Registered, deploy, remembered
 
@@ -37,11 +37,12 @@ def made(
         opts = fleets.providers()
         dns = aws.eks.Addon("dns", cluster_name="ci", addon_name="coredns")
         pool = aws.eks.Addon("pool", cluster_name="ci", addon_name="stands-for-a-pool")
-        args = ArcControllerArgs(plan=plan.controller, private_key=key, after=[dns])
-        controller = ArcController("arc", args, opts)
-        after: list[pulumi.Resource] = [*controller.ready, pool]
+        controller = ArcController(
+            "arc", plan=plan.controller, private_key=key, depends_on=[dns], opts=opts
+        )
+        prerequisites: list[pulumi.Resource] = [*controller.ready, pool]
         for one in plan.lanes:
-            ArcLane(f"lane-{one.name}", ArcLaneArgs(plan=one, after=after), opts)
+            ArcLane(f"lane-{one.name}", plan=one, depends_on=prerequisites, opts=opts)
 
     return deploy(program, known=known)
 
@@ -74,7 +75,7 @@ def test_a_mirror_holds_the_crds_of_an_air_gapped_site() -> None:
     assert plan is not None
 
     def program() -> None:
-        ArcController("arc", ArcControllerArgs(plan=plan.controller), fleets.providers())
+        ArcController("arc", plan=plan.controller, opts=fleets.providers())
 
     files = deploy(program).one(CRDS).inputs["files"]
     assert all(file.startswith("/mirror/arc/actions.github.com_") for file in files)

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
-from components.aws.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
+from components.aws.autoscaler import ClusterAutoscaler
 from tests import fleets
 from tests.engine import Registered, deploy, remembered
 
@@ -22,8 +22,10 @@ def made(*, known: bool = True) -> Registered:
     def program() -> None:
         opts = fleets.providers()
         dns = aws.eks.Addon("dns", cluster_name="ci", addon_name="coredns")
-        args = ClusterAutoscalerArgs(plan=plan, cluster_name="ci", tags={"a": "b"}, after=[dns])
-        pulumi.export("ready", [one.urn for one in ClusterAutoscaler("scale", args, opts).ready])
+        autoscaler = ClusterAutoscaler(
+            "scale", plan=plan, cluster_name="ci", tags={"a": "b"}, depends_on=[dns], opts=opts
+        )
+        pulumi.export("ready", [one.urn for one in autoscaler.ready])
 
     return deploy(program, known=known)
 

@@ -11,8 +11,7 @@ import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.cluster import RunnerCluster, RunnerClusterArgs
-from components.platform import LiveSize
+from components.cluster import RunnerCluster
 from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
 from tests import fleets
 from tests.engine import Registered, Registration, deploy, remembered
@@ -60,7 +59,6 @@ def made(
     *,
     known: bool = True,
     protect: bool = True,
-    live: dict[str, LiveSize] | None = None,
 ) -> Registered:
     data = fleets.stack(EVERYTHING if changes is None else changes)
     data["protect"] = protect
@@ -75,8 +73,8 @@ def made(
         def connect(name: str, kubeconfig: pulumi.Output[str]) -> kubernetes.Provider:
             return kubernetes.Provider(name, kubeconfig=kubeconfig)
 
-        args = RunnerClusterArgs(plan=plan, connect=connect, secrets=secrets, live=live or {})
-        pulumi.export("kubeconfig", RunnerCluster("ci", args, opts).kubeconfig)
+        cluster = RunnerCluster("ci", plan=plan, connect=connect, secrets=secrets, opts=opts)
+        pulumi.export("kubeconfig", cluster.kubeconfig)
 
     return deploy(program, known=known)
 
@@ -233,15 +231,6 @@ def test_protection_stops_at_network_and_cluster(protect: bool, known: bool) -> 
     assert {one.urn for one in found.resources if one.protect} == {one.urn for one in expected}, (
         "what is protected can be neither deleted nor replaced, so lanes and pools must not be"
     )
-
-
-def test_a_pool_that_exists_is_registered_with_its_live_size() -> None:
-    live = {"t4": LiveSize(min_size=0, max_size=4, desired_size=3)}
-    found = made({}, live=live)
-    t4, system = found.one(GROUP, "ci-t4"), found.one(GROUP, "ci-system")
-    assert t4.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 10, "desiredSize": 3}
-    assert t4.ignore_changes == (), "the new maximum and the size go out together"
-    assert system.ignore_changes == ("scalingConfig.desiredSize",)
 
 
 def test_a_cluster_without_gpus_has_no_gpu_stack(known: bool) -> None:

@@ -7,7 +7,7 @@ import json
 import pulumi
 import pulumi_aws as aws
 
-from components.aws.addons import EksAddons, EksAddonsArgs
+from components.aws.addons import EksAddons
 from fleet.catalog.eks import ADDONS_AFTER_NODES
 from tests import fleets
 from tests.engine import Registered, deploy, remembered
@@ -28,7 +28,7 @@ def made(*, known: bool = True) -> Registered:
                 min_size=1, max_size=1, desired_size=1
             ),
         )
-        addons = EksAddons("add", EksAddonsArgs(plan=plan, cluster_name="ci", after=[nodes]), opts)
+        addons = EksAddons("add", plan=plan, cluster_name="ci", depends_on=[nodes], opts=opts)
         pulumi.export("ready", [resource.urn for resource in addons.ready])
 
     return deploy(program, known=known)

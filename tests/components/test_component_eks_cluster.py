@@ -9,7 +9,7 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 
-from components.aws.cluster import EksCluster, EksClusterArgs
+from components.aws.cluster import EksCluster
 from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
 from tests import fleets
 from tests.engine import Registered, deploy, remembered
@@ -21,8 +21,14 @@ def made(*, known: bool = True, protect: bool = False, **eks: Any) -> Registered
 
     def program() -> None:
         subnets = {"us-west-2a": "subnet-1", "us-west-2b": "subnet-2"}
-        args = EksClusterArgs(plan=plan, subnet_ids=subnets, protect=protect)
-        cluster = EksCluster("eks", args, fleets.providers())
+        cluster = EksCluster(
+            "eks",
+            plan=plan,
+            vpc_id="vpc-1",
+            subnet_ids=subnets,
+            protect=protect,
+            opts=fleets.providers(),
+        )
         pulumi.export("kubeconfig", cluster.kubeconfig)
         pulumi.export("ready", [resource.urn for resource in cluster.ready_for_nodes])
 

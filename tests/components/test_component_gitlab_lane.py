@@ -10,7 +10,7 @@ import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.runners.gitlab_lane import GitLabLane, GitLabLaneArgs
+from components.runners.gitlab_lane import GitLabLane
 from tests import fleets
 from tests.computed import GITLAB_TOKEN
 from tests.engine import Registered, deploy, remembered
@@ -37,7 +37,7 @@ def made(
         opts = fleets.providers()
         pool = aws.eks.Addon("pool", cluster_name="ci", addon_name="stands-for-a-pool")
         given = pulumi.Output.secret(token) if one.token_secret is not None else None
-        GitLabLane("lane", GitLabLaneArgs(plan=one, token=given, after=[pool]), opts)
+        GitLabLane("lane", plan=one, token=given, depends_on=[pool], opts=opts)
 
     return deploy(program, known=known)
 

@@ -9,8 +9,7 @@ import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.gpu.device_plugin import DevicePlugin, DevicePluginArgs
-from components.gpu.operator import GpuOperator, GpuOperatorArgs
+from components.gpu.stack import DevicePlugin, GpuOperator
 from fleet.kubernetes.releases import Release
 from tests import fleets
 from tests.engine import Registered, deploy, remembered
@@ -37,11 +36,9 @@ def made(release: Release, *, known: bool = True) -> Registered:
     def program() -> None:
         opts = fleets.providers()
         dns = aws.eks.Addon("dns", cluster_name="ci", addon_name="coredns")
-        if release.chart == "gpu-operator":
-            ready = GpuOperator("gpu", GpuOperatorArgs(release=release, after=[dns]), opts).ready
-        else:
-            ready = DevicePlugin("gpu", DevicePluginArgs(release=release, after=[dns]), opts).ready
-        pulumi.export("ready", [one.urn for one in ready])
+        component = GpuOperator if release.chart == "gpu-operator" else DevicePlugin
+        made = component("gpu", release=release, depends_on=[dns], opts=opts)
+        pulumi.export("ready", [one.urn for one in made.ready])
 
     return deploy(program, known=known)
 

@@ -27,7 +27,7 @@ PLAIN = Release(
 def installed(release: Release, *, known: bool = True) -> Registration:
     def program() -> None:
         first = kubernetes.core.v1.Namespace("first")
-        install("thing-release", release, pulumi.ResourceOptions(protect=True), after=[first])
+        install("thing-release", release, pulumi.ResourceOptions(protect=True), depends_on=[first])
 
     return deploy(program, known=known).one(kubernetes.helm.v3.Release)
 
@@ -43,7 +43,7 @@ def test_values_of_other_resources_are_added_to_those_of_the_plan(known: bool) -
     def program() -> None:
         space = kubernetes.core.v1.Namespace("first")
         wiring = {"madeBy": {"id": space.id}}
-        install("thing-release", PLAIN, pulumi.ResourceOptions(), after=[], wiring=wiring)
+        install("thing-release", PLAIN, pulumi.ResourceOptions(), depends_on=[], wiring=wiring)
 
     release = deploy(program, known=known).one(kubernetes.helm.v3.Release)
     made_by = {"madeBy": {"id": "first-id" if known else UNKNOWN}}
@@ -88,7 +88,7 @@ def test_crds_are_skipped_where_they_are_resources_of_their_own(known: bool) -> 
 @pytest.mark.parametrize("privileged", [True, False])
 def test_only_a_privileged_namespace_lets_pods_through(privileged: bool, known: bool) -> None:
     def program() -> None:
-        namespace("space", "things", pulumi.ResourceOptions(), after=[], privileged=privileged)
+        namespace("space", "things", pulumi.ResourceOptions(), depends_on=[], privileged=privileged)
 
     sent = deploy(program, known=known).one(kubernetes.core.v1.Namespace).inputs["metadata"]
     assert sent["name"] == "things"

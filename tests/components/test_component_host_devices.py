@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.cluster import RunnerCluster, RunnerClusterArgs
-from components.gpu.host_devices import HostDevices, HostDevicesArgs
+from components.cluster import RunnerCluster
+from components.gpu.host_devices import HostDevices
 from components.helm import namespace
 from fleet.plan import ClusterPlan
 from tests.engine import Registered, deploy
@@ -31,10 +31,12 @@ def devices(*, known: bool = True) -> Registered:
     def program() -> None:
         provider = kubernetes.Provider("kubernetes", context="honey")
         opts = pulumi.ResourceOptions(providers=[provider])
-        first = namespace("first", "first", pulumi.ResourceOptions(provider=provider), after=[])
+        first = namespace(
+            "first", "first", pulumi.ResourceOptions(provider=provider), depends_on=[]
+        )
         plan = planned().host_devices
         assert plan is not None
-        ready = HostDevices("devices", HostDevicesArgs(plan=plan, after=[first]), opts).ready
+        ready = HostDevices("devices", plan=plan, depends_on=[first], opts=opts).ready
         pulumi.export("ready", [one.urn for one in ready])
 
     return deploy(program, known=known)
@@ -47,8 +49,13 @@ def cluster(*, known: bool = True) -> Registered:
     def program() -> None:
         provider = kubernetes.Provider("honey-kubernetes", context="honey")
         token = pulumi.Output.from_input("glrt-given")
-        args = RunnerClusterArgs(plan=planned(), connect=connect, secrets={"runnerToken": token})
-        made = RunnerCluster("honey", args, pulumi.ResourceOptions(providers=[provider]))
+        made = RunnerCluster(
+            "honey",
+            plan=planned(),
+            connect=connect,
+            secrets={"runnerToken": token},
+            opts=pulumi.ResourceOptions(providers=[provider]),
+        )
         assert made.kubeconfig is None
 
     return deploy(program, known=known)

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 
-from components.aws.network import Network, NetworkArgs
+from components.aws.network import Network
 from fleet.clusters.eks_network import NewNetwork
 from tests import fleets
 from tests.engine import Registered, Registration, deploy, remembered
@@ -24,7 +24,7 @@ def made(*, known: bool, zones: str = "ab", nat: str = "one") -> Registered:
     plan = fleets.cluster({"eks": {"network": network}}).platform.network
     assert isinstance(plan, NewNetwork)
     return deploy(
-        lambda: Network("net", NetworkArgs(plan=plan, tags=TAGS), fleets.providers()) and None,
+        lambda: Network("net", plan=plan, tags=TAGS, opts=fleets.providers()) and None,
         known=known,
     )
 
@@ -140,7 +140,7 @@ def test_an_existing_vpc_is_left_as_it_is(known: bool) -> None:
     ready: list[pulumi.Resource] = []
 
     def program() -> None:
-        ready.extend(Network("net", NetworkArgs(plan=plan, tags=TAGS), fleets.providers()).ready)
+        ready.extend(Network("net", plan=plan, tags=TAGS, opts=fleets.providers()).ready)
 
     found = deploy(program, known=known)
     component = found.one("gpu-runners:aws:Network")

@@ -9,8 +9,7 @@ from typing import Any
 import pulumi_oci as oci
 import pytest
 
-from components.oci.pool import desired_size
-from components.platform import LiveSize
+from fleet.clusters.nodes import LiveSize
 from fleet.clusters.oke_pools import OkePool
 from tests import fleets
 from tests.components import oke_makers
@@ -101,11 +100,12 @@ def test_cycling_and_eviction_are_as_asked(known: bool) -> None:
 def test_the_autoscaler_owns_the_size_within_the_bounds(
     live: int | None, size: int, known: bool
 ) -> None:
-    found = LiveSize(min_size=None, max_size=None, desired_size=live) if live is not None else None
-    registered = pool(oke_makers.pool(**GPU, min_size=1), known, live=found)
+    plan = oke_makers.pool(**GPU, min_size=1)
+    if live is not None:
+        plan = plan.at_live_size(LiveSize(desired_size=live))
+    registered = pool(plan, known)
     assert registered.inputs["nodeConfigDetails"]["size"] == size
     assert registered.ignore_changes == (), "an ignored size is a stale one when a tag changes"
-    assert desired_size(oke_makers.pool(**GPU, min_size=1), found) == size
 
 
 def test_the_autoscaler_has_its_policy_first_and_names_every_pool_that_it_scales(

@@ -10,9 +10,10 @@ import pulumi_aws as aws
 import pytest
 import yaml
 
-from components.aws.pool import NodeGroup, NodeGroupArgs, desired_size
-from components.platform import LiveSize
+from components.aws.cluster import EksClusterAttributes
+from components.aws.pool import GpuNodeGroup
 from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.nodes import LiveSize
 from tests import fleets
 from tests.engine import Registered, deploy, remembered
 from tests.wire import UNKNOWN
@@ -29,26 +30,20 @@ BLOCK = {
 
 
 @remembered
-def made(plan: EksPool, *, known: bool = True, live: LiveSize | None = None) -> Registered:
+def made(plan: EksPool, *, known: bool = True) -> Registered:
     def program() -> None:
         opts = fleets.providers()
         before = aws.eks.Addon("before", cluster_name="ci", addon_name="vpc-cni")
-        NodeGroup(
-            plan.logical_name,
-            NodeGroupArgs(
-                plan=plan,
-                kubernetes_version="1.35",
-                cluster_name="ci",
-                cluster_security_group_id="sg-cluster",
-                vpc_id="vpc-1",
-                node_role_arn="arn:aws:iam::111122223333:role/node",
-                subnet_ids={"us-west-2a": "subnet-a", "us-west-2b": "subnet-b"},
-                live=live,
-                tags=TAGS,
-                after=[before],
-            ),
-            opts,
+        cluster = EksClusterAttributes(
+            name="ci",
+            version="1.35",
+            subnet_ids={"us-west-2a": "subnet-a", "us-west-2b": "subnet-b"},
+            node_role_arn="arn:aws:iam::111122223333:role/node",
+            security_group_id="sg-cluster",
+            vpc_id="vpc-1",
+            tags=TAGS,
         )
+        GpuNodeGroup(plan.logical_name, cluster=cluster, plan=plan, depends_on=[before], opts=opts)
 
     return deploy(program, known=known)
 
@@ -283,12 +278,10 @@ def test_desired_size(
 ) -> None:
     low, high = bounds
     plan = fleets.pool(**GPU, min_size=low, max_size=high)
-    now = (
-        LiveSize(min_size=live[0], max_size=live[1], desired_size=live[2])
-        if live is not None
-        else None
-    )
-    assert desired_size(plan, now) == (expected, ignored)
+    if live is not None:
+        size = LiveSize(min_size=live[0], max_size=live[1], desired_size=live[2])
+        plan = plan.at_live_size(size)
+    assert (plan.desired_size, list(plan.ignore_changes) or None) == (expected, ignored)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +296,8 @@ def test_desired_size(
 def test_the_autoscaler_owns_the_size_until_the_bounds_move(
     live: LiveSize | None, scaling: tuple[int, int, int], ignored: list[str], known: bool
 ) -> None:
-    found = made(fleets.pool(**GPU, min_size=1), known=known, live=live)
+    plan = fleets.pool(**GPU, min_size=1)
+    found = made(plan if live is None else plan.at_live_size(live), known=known)
     low, high, desired = scaling
     sent = group(found)["scalingConfig"]
     assert sent == {"minSize": low, "maxSize": high, "desiredSize": desired}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.result import Result
+
+from rehearsal.run import rehearse
 
 pytestmark = pytest.mark.engine
 

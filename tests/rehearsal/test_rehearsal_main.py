@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi_rehearsal import driver
 from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.standin.faults import Fault
-from pulumi_rehearsal.workspace import ROOT
 
+from rehearsal import run
 from rehearsal.__main__ import main
-from rehearsal.project import PROJECTS
+from rehearsal.project import PROJECTS, ROOT
 
 
 @pytest.fixture
@@ -23,7 +22,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         seen.update(config=config, **more)
         raise RehearsalError("enough [seen]")
 
-    monkeypatch.setattr(driver, "rehearse", rehearse)
+    monkeypatch.setattr(run, "rehearse", rehearse)
     return seen
 
 
@@ -83,7 +82,7 @@ def test_a_refusal_is_one_line_without_a_traceback(
         (["--to", "a.yaml"], "--from and --to go together"),
         (["--stack", "a", "--config", "b"], "not allowed with argument"),
         (["--fail", "pool:creation"], "one of create, update, delete"),
-        (["--stall", "pool:long"], "whole seconds"),
+        (["--stall", "pool:long"], "whole number of seconds"),
     ],
 )
 def test_wrong_options_are_explained(
@@ -101,7 +100,7 @@ def test_an_interrupt_ends_quietly(
     def interrupted(*given: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(driver, "rehearse", interrupted)
+    monkeypatch.setattr(run, "rehearse", interrupted)
     assert main([]) == 130
     assert "interrupted" in capsys.readouterr().out
 

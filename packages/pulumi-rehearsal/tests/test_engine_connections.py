@@ -31,9 +31,9 @@ def asked(port: int) -> bytes:
 
 
 def test_an_engine_on_the_port_of_one_that_is_gone_is_reached_at_once() -> None:
-    engine._connect_anew()
-    engine._connect_anew.cache_clear()
-    engine._connect_anew()
+    engine._separate_connections()
+    engine._separate_connections.cache_clear()
+    engine._separate_connections()
     assert len([one for one in _grpc_settings._GRPC_CHANNEL_OPTIONS if "pool" in one[0]]) == 1
     first, port = listening(0)
     assert asked(port) == b"yes"

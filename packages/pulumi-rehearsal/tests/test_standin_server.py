@@ -70,7 +70,6 @@ def region(configuration: Properties) -> str:
 
 PACKAGE = Package(
     name="aws",
-    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/aws/",
     kinds=(Vpc(), AccessKey()),
     lookups=(Zones(),),
     scope=region,
@@ -178,10 +177,10 @@ def test_check_names_every_wrong_input(client: Client) -> None:
     assert {event.action for event in client.server.world.journal} == {"refused"}
 
 
-def test_an_unheard_of_type_says_where_to_add_it(client: Client) -> None:
+def test_a_type_without_a_stand_in_is_refused_with_the_remedy(client: Client) -> None:
     (failure,) = client.check({}, type="aws:ec2/subnet:Subnet").failures
     assert failure.reason == (
-        "the rehearsal does not know aws:ec2/subnet:Subnet; add a Kind in packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/aws/"
+        "the rehearsal has no stand-in for aws:ec2/subnet:Subnet; pass one with kinds=[...]"
     )
 
 
@@ -321,7 +320,11 @@ def test_a_lookup_answers_from_the_world(client: Client) -> None:
 @pytest.mark.parametrize(
     ("token", "args", "words"),
     [
-        ("aws:index/getNone:getNone", {}, "does not know aws:index/getNone:getNone; add a Lookup"),
+        (
+            "aws:index/getNone:getNone",
+            {},
+            "no stand-in for aws:index/getNone:getNone; pass one with lookups=",
+        ),
         (Zones.token, {"state": "none"}, "state: is none of available"),
     ],
 )
@@ -333,10 +336,10 @@ def test_a_lookup_that_cannot_answer_says_why(
     assert words in error(raised)
 
 
-def test_an_unheard_of_component_is_refused(client: Client) -> None:
+def test_a_component_without_a_stand_in_is_refused(client: Client) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         client.stub.Construct(provider_pb2.ConstructRequest(type="aws:x:X"))
-    assert "does not know aws:x:X; add a Construct" in error(raised)
+    assert "no stand-in for aws:x:X; pass one with packages=" in error(raised)
 
 
 def test_a_slip_in_a_stand_in_is_its_defect_and_not_the_programs(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""A small project to rehearse: three resource types, two packages, one program."""
+"""A small Pulumi project to rehearse, with stand-ins of its own for three resource types."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from pulumi_rehearsal.standin.world import World
 TINY = """\
 config:
   pulumi:disable-default-providers: ["*"]
-  gpu-runners:stack:
+  tiny:stack:
     instance_type: g4dn.xlarge
-    token: {secret: token}
 """
 
 
@@ -69,13 +68,11 @@ def _scope(package: str, field: str) -> Callable[[Properties], str]:
 
 AWS = Package(
     name="aws",
-    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/aws/",
     kinds=(Vpc(), NodeGroup()),
     scope=_scope("aws", "region"),
 )
 KUBERNETES = Package(
     name="kubernetes",
-    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/kubernetes/",
     kinds=(Secret(),),
     scope=_scope("kubernetes", "kubeconfig"),
 )
@@ -86,7 +83,7 @@ def tiny_program() -> None:
     import pulumi_aws as aws
     import pulumi_kubernetes as kubernetes
 
-    config = pulumi.Config("gpu-runners")
+    config = pulumi.Config("tiny")
     stack = config.require_object("stack")
     if stack.get("raise"):
         raise ValueError("the program's own words")
@@ -134,18 +131,20 @@ def rehearse_in(
     packages: Sequence[Package] = (AWS, KUBERNETES),
     **more: Any,
 ) -> Result:
-    """Rehearses the small program; `change` is appended to its stack file, `then` to a second."""
+    """Rehearse the small program; `change` is appended to its stack file, `then` to a second."""
     first, second = folder / "Pulumi.tiny.yaml", folder / "then.yaml"
+    (folder / "Pulumi.yaml").write_text("name: tiny\nruntime: python\n")
     first.write_text(TINY + change)
     if then is not None:
         second.write_text(TINY + then)
     return rehearse(
-        first,
+        folder,
+        stack="tiny",
         to=None if then is None else second,
+        secret_config=["token"],
         faults=faults,
         folder=folder / "out",
-        check=lambda file: "",
         program=program,
         packages=packages,
-        **more,
+        **{"only_known_types": True, **more},
     )

@@ -29,7 +29,7 @@ SLIPS: list[tuple[str, Any, str, str]] = [
         "'gpu-operator'",
     ),
     ("charts.repositories.gpu-operator", "charts.example.com", FORM, "like oci://"),
-    ("charts.arc_version", "1.2.3", FORM, "like 0.14.2"),
+    ("charts.arc_version", "1.2.3", FORM, "like 0.14.0"),
     ("charts.arc_crds", "", "is empty", "remove the key"),
     # the cluster
     ("clusters", {}, "is empty", "add at least one entry"),

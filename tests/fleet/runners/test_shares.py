@@ -37,7 +37,10 @@ def pool(name: str = "gpu", **spec: Any) -> EksPool:
             }
         )
     )
-    return eks_pool("ci", eks, OWNERS, name)
+    zones = eks.network.zone_names
+    return eks_pool(
+        "ci", name, eks.pools[name], version=eks.version, zones=zones, owners=OWNERS
+    )
 
 
 def lane(**spec: Any) -> GitHubLane:
@@ -165,7 +168,7 @@ def test_a_lane_that_cannot_fit_stops_the_whole_stack() -> None:
     lanes = "clusters.ci.github.lanes"
     ((path, message, _),) = told(every_key({f"{lanes}.gpu.memory": "64Gi"}))
     assert path == f"{lanes}.gpu.memory"
-    assert message.startswith("a job asks for 64Gi memory; an empty node of pool t4 (g4dn.2xlarge)")
+    assert message.startswith("a job requests 64Gi memory, but an empty node of pool t4 (g4dn.2xlarge)")
 
 
 def test_every_lane_of_a_cluster_is_judged() -> None:

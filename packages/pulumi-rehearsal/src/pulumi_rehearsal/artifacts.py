@@ -14,7 +14,7 @@ from pulumi_rehearsal.engine import Outcome
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Phase:
-    """One command of the engine's; `verdict` is what came of it, in words."""
+    """One command of the engine; `verdict` summarises what it did."""
 
     title: str
     verdict: str
@@ -22,7 +22,7 @@ class Phase:
 
 
 class Artifacts:
-    """The folder of one rehearsal, emptied at its beginning."""
+    """The folder of one rehearsal, emptied when it begins."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -31,11 +31,11 @@ class Artifacts:
 
     @property
     def files(self) -> list[Path]:
-        """What was left so far."""
+        """The files written so far."""
         return sorted(path for path in self.folder.iterdir() if path.is_file())
 
     def preview(self, outcome: Outcome) -> None:
-        """Keeps what `pulumi preview --json` printed, where it is JSON."""
+        """Keep the output of `pulumi preview --json`, if it is JSON."""
         text = "\n".join(outcome.text)
         try:
             digest = json.loads(text[text.index("{") :])
@@ -44,11 +44,11 @@ class Artifacts:
         self._json("preview.json", digest)
 
     def state(self, exported: dict[str, Any]) -> None:
-        """Keeps the state after `up`."""
+        """Keep the state after `up`."""
         self._json("state.json", exported)
 
     def log(self, phase: Phase, *, with_text: bool = True) -> None:
-        """Adds what the engine said in one phase."""
+        """Add the output of one phase to the log."""
         outcome = phase.outcome
         lines = [f"== {phase.title}: {phase.verdict} ({outcome.seconds:.1f} s)"]
         if with_text:
@@ -60,7 +60,7 @@ class Artifacts:
         self.note(lines)
 
     def note(self, lines: Iterable[str]) -> None:
-        """Adds lines to the log."""
+        """Add lines to the log."""
         with (self.folder / "engine.log").open("a", encoding="utf-8") as log:
             log.writelines(f"{line}\n" for line in lines)
 
@@ -73,18 +73,18 @@ class Artifacts:
         problems: Sequence[str],
         warnings: Sequence[str],
         resources: Sequence[tuple[str, int]],
-        findings: str,
+        notes: str,
     ) -> None:
-        """Writes the report: for people, and for a job summary."""
+        """Write `report.md`; `notes` is Markdown to append."""
         verdict = "passed" if not problems else "failed"
         lines = [f"# Rehearsal of {title}: {verdict}", "", f"Pulumi {cli}.", ""]
-        lines += ["| Phase | What came of it | Seconds |", "|---|---|---:|"]
+        lines += ["| Phase | Result | Seconds |", "|---|---|---:|"]
         lines += [f"| {p.title} | {p.verdict} | {p.outcome.seconds:.1f} |" for p in phases]
         lines += _section("Problems", [f"- {_indented(problem)}" for problem in problems])
         lines += _section("Warnings", [f"- {_indented(warning)}" for warning in warnings])
         table = [f"| `{kind}` | {count} |" for kind, count in resources]
         lines += _section("Resources after `up`", ["| Type | Count |", "|---|---:|", *table])
-        lines += ["", findings] if findings else []
+        lines += ["", notes] if notes else []
         (self.folder / "report.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
     def _json(self, name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Programs that a rehearsal starts: each in a process group of its own that never outlives it."""
+"""Programs that a rehearsal starts, each in its own process group that ends with the program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Final
 
 GRACE_S: Final = 10.0
-"""How long an interrupted program may take to end in its own way."""
+"""Seconds that an interrupted program has to end by itself before it is killed."""
 
 OnLine = Callable[[str], None]
 
@@ -28,10 +28,10 @@ def run(
     on_error: OnLine | None = None,
     timeout_s: float | None = None,
 ) -> int:
-    """Runs `command` to its end and gives its exit status; hands on its lines as they come.
+    """Run `command` and return its exit status; pass on each line of output as it comes.
 
-    Raises `subprocess.TimeoutExpired` after `timeout_s`, `OSError` where there is no such program.
-    Whatever ends the wait, an interrupt too, ends the program and all that it started.
+    Raises `subprocess.TimeoutExpired` after `timeout_s`, and `OSError` if there is no such program.
+    Any exception, an interrupt too, ends the program and everything that it started.
     """
     process = subprocess.Popen(  # noqa: S603
         command,
@@ -50,7 +50,7 @@ def run(
     except BaseException:
         _end(process)
         raise
-    # A program may leave children behind that hold its pipes: they go with it.
+    # Children that the program left behind hold its pipes open: end them too.
     _signal(process, signal.SIGKILL)
     for reader in readers:
         reader.join()
@@ -66,10 +66,10 @@ def background(
     on_output: OnLine,
     on_error: OnLine,
 ) -> Generator[subprocess.Popen[str]]:
-    """Runs `command` while the context lasts, then kills it; hands on its lines as they come.
+    """Run `command` while the context lasts, then kill it; pass on each line of output.
 
-    Its standard input is a pipe that ends with this process, however that ends: a program that
-    reads it to its end never outlives us. Raises `OSError` where there is no such program.
+    Its standard input is a pipe that closes when this process ends, even if it is killed, so that a
+    program that reads it to the end stops too. Raises `OSError` if there is no such program.
     """
     process = subprocess.Popen(  # noqa: S603
         command,
@@ -106,7 +106,9 @@ def _reader(stream: IO[str] | None, on_line: OnLine | None) -> threading.Thread:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    _signal(process, signal.SIGINT)
+    # SIGTERM cancels an update as SIGINT does (pulumi/pulumi pkg/backend/cancellation_scope.go).
+    # Programs started from a shell's background job ignore SIGINT, but not SIGTERM.
+    _signal(process, signal.SIGTERM)
     end = time.monotonic() + GRACE_S
     while process.poll() is None and time.monotonic() < end:
         time.sleep(0.05)

@@ -1,8 +1,8 @@
 """The Pulumi CLI that a rehearsal runs: found, downloaded or built, and kept for the next time.
 
-Order: `PULUMI_CLI`, a good enough `pulumi` on PATH, this project's cache, the official installer,
-the Go module in `packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module/`. The cache is `$XDG_CACHE_HOME/gpu-runners/pulumi/<key>/pulumi`;
-the key holds the version and a hash of what the build is made from.
+Order: `PULUMI_CLI`, a recent `pulumi` on PATH, the cache, the official installer, a build of the Go
+module in `cli_module/`. The cache is `$XDG_CACHE_HOME/pulumi-rehearsal/pulumi/<key>/pulumi`; the
+key holds the version and a hash of the module's files.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from pulumi_rehearsal import children
 from pulumi_rehearsal.errors import RehearsalError
 
 MINIMUM: Final = (3, 206, 0)
-"""Oldest CLI taken from PATH: the first that sends its events over gRPC, as the installed SDK's
-Automation API wants them (its _stack.py, _setup_event_log); `--client` for destroy is older."""
+"""Oldest CLI taken from PATH: the first that sends its events over gRPC, which the installed SDK's
+Automation API needs (its _stack.py, _setup_event_log); `--client` for destroy is older."""
 
 MODULE: Final = Path(__file__).with_name("cli_module")
 PACKAGE: Final = "github.com/pulumi/pulumi/pkg/v3"
@@ -39,12 +39,12 @@ VERSION_S: Final = 20.0
 PROGRESS_S: Final = 10.0
 
 Say = Callable[[str], None]
-"""Takes one line of progress."""
+"""Prints one line of progress."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cli:
-    """A Pulumi CLI: where it is, its version, and in words why it was taken."""
+    """A Pulumi CLI: its path, its version, and the reason why it was chosen."""
 
     path: Path
     version: str
@@ -52,7 +52,7 @@ class Cli:
 
 
 def find(say: Say, environment: Mapping[str, str] | None = None) -> Cli:
-    """The CLI to use; says what takes long. Raises `RehearsalError` with remedies where there is none."""
+    """Return the CLI to use; report slow steps. Raises `RehearsalError` if there is none."""
     env = os.environ if environment is None else environment
     chosen = env.get("PULUMI_CLI")
     if chosen:
@@ -78,29 +78,31 @@ def find(say: Say, environment: Mapping[str, str] | None = None) -> Cli:
     return Cli(
         path=kept,
         version=wanted,
-        why=f"built from packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module{skipped}",
+        why=f"built from its source{skipped}",
     )
 
 
 def pinned_version() -> str:
-    """The version that `packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module/go.mod` names, without its `v`."""
+    """Return the version that `cli_module/go.mod` requires, without its `v`."""
     text = (MODULE / "go.mod").read_text(encoding="utf-8")
     found = re.search(rf"{re.escape(PACKAGE)} v(\S+)", text)
     if found is None:
-        raise RehearsalError(f"{MODULE / 'go.mod'}: requires no {PACKAGE}; restore the file")
+        raise RehearsalError(
+            f"{MODULE / 'go.mod'}: requires no {PACKAGE}; reinstall pulumi-rehearsal"
+        )
     return found.group(1)
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where this project keeps the CLI of the pinned version."""
+    """Return the folder in the cache for the CLI of the pinned version."""
     base = environment.get("XDG_CACHE_HOME")
     root = Path(base) if base else Path(environment.get("HOME") or Path.home()) / ".cache"
     digest = hashlib.sha256((MODULE / "go.mod").read_bytes() + (MODULE / "go.sum").read_bytes())
-    return root / "gpu-runners" / "pulumi" / f"{pinned_version()}-{digest.hexdigest()[:12]}"
+    return root / "pulumi-rehearsal" / "pulumi" / f"{pinned_version()}-{digest.hexdigest()[:12]}"
 
 
 def version_of(program: Path) -> str:
-    """What `pulumi version` prints, without its `v`; empty where it does not run."""
+    """Return what `pulumi version` prints, without its `v`; empty if it does not run."""
     try:
         answer = subprocess.run(  # noqa: S603
             [program, "version"],
@@ -116,7 +118,7 @@ def version_of(program: Path) -> str:
 
 
 def install(target: Path, version: str, say: Say) -> bool:
-    """Runs the official installer and keeps its `pulumi`; false where that does not work."""
+    """Run the official installer and keep its `pulumi`; return whether that worked."""
     if not _reachable(INSTALLER_HOST):
         say(f"the Pulumi CLI cannot be downloaded: {INSTALLER_HOST} cannot be reached")
         return False
@@ -127,7 +129,7 @@ def install(target: Path, version: str, say: Say) -> bool:
         "PulumiCommand.install(root=sys.argv[1], version=VersionInfo.parse(sys.argv[2]))"
     )
     try:
-        # In a process of its own: the installer is a script that may hang, and has no limit.
+        # In its own process with a time limit: the installer's script may hang.
         command = [sys.executable, "-c", script, str(root), version]
         code = children.run(command, timeout_s=INSTALL_S)
         if code == 0:
@@ -142,11 +144,13 @@ def install(target: Path, version: str, say: Say) -> bool:
 
 
 def build(target: Path, version: str, say: Say, environment: Mapping[str, str]) -> None:
-    """Builds the CLI of `packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module/` to `target`. Raises `RehearsalError` where that does not work."""
+    """Build the CLI of `cli_module/` to `target`. Raises `RehearsalError` if the build fails."""
     go = shutil.which("go", path=environment.get("PATH"))
     if go is None:
         raise RehearsalError(
-            _remedies(version, "it cannot be downloaded, and there is no Go to build it")
+            _remedies(
+                version, "it cannot be downloaded, and Go is not installed, so it cannot be built"
+            )
         )
     say(f"building the Pulumi CLI {version} with {go}: 3 to 5 minutes the first time")
     temporary = target.with_name(f"pulumi.{os.getpid()}")
@@ -165,16 +169,16 @@ def build(target: Path, version: str, say: Say, environment: Mapping[str, str]) 
 
 
 class _BuildProgress:
-    """Counts what `go build -v` prints and says so every ten seconds."""
+    """Counts the modules and packages of `go build -v`, and reports them every ten seconds."""
 
     def __init__(self, say: Say) -> None:
         self.last = "no message"
         self._say = say
-        self._started = self._said = time.monotonic()
+        self._started = self._reported = time.monotonic()
         self._modules = self._packages = 0
 
     def line(self, text: str) -> None:
-        """Takes one line of the build's; keeps the last that is not progress."""
+        """Count one line of output; keep the last one that is not progress."""
         if text.startswith("go: downloading "):
             self._modules += 1
         elif "/" in text and " " not in text:
@@ -182,8 +186,8 @@ class _BuildProgress:
         elif text:
             self.last = text
         now = time.monotonic()
-        if now - self._said >= PROGRESS_S:
-            self._said = now
+        if now - self._reported >= PROGRESS_S:
+            self._reported = now
             self._say(
                 f"building the Pulumi CLI: {now - self._started:.0f} s, {self._modules} modules "
                 f"fetched, {self._packages} packages compiled"
@@ -207,7 +211,7 @@ def _is_program(path: Path) -> bool:
 
 
 def _reachable(host: str) -> bool:
-    """Whether a TCP connection comes about in time; name resolution has no limit of its own."""
+    """Whether a TCP connection succeeds in time; name resolution has no time limit of its own."""
     if os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy"):
         return True
     reached = threading.Event()
@@ -227,12 +231,12 @@ def _reachable(host: str) -> bool:
 
 @contextmanager
 def _one_at_a_time(folder: Path, say: Say) -> Generator[None]:
-    """Two runs at once build once: the second waits for the first."""
+    """Hold a lock, so that of two runs at once one builds and the other waits."""
     with (folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("another rehearsal gets the Pulumi CLI; waiting for it")
+            say("another rehearsal is fetching the Pulumi CLI; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -1,126 +1,177 @@
-"""The life of a stack, taken through the real engine: preview, up, rest, protection, destroy.
+"""A rehearsal: preview, up, preview again, destroy while protected, destroy.
 
-`rehearse` is the whole of it. What it finds wrong is in `Result.problems`; what makes a rehearsal
+`rehearse` runs all of it. What it finds wrong is in `Result.problems`; what makes a rehearsal
 impossible (a bad stack file, no CLI) raises `RehearsalError`.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import json
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, cast
 
 from rich.console import Console
 
 from pulumi_rehearsal import cli, engine, messages, policies, secrets, stackfile, workspace
+from pulumi_rehearsal import project as projects
 from pulumi_rehearsal.artifacts import Artifacts, Phase
 from pulumi_rehearsal.engine import Outcome
+from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.result import Result
 from pulumi_rehearsal.stackfile import StackFile
+from pulumi_rehearsal.standin import generic
 from pulumi_rehearsal.standin.faults import Fault, Faults
-from pulumi_rehearsal.standin.kubernetes import world_faults
-from pulumi_rehearsal.standin.kubernetes.cluster import (
-    NAMESPACE,
-    OUTSIDE,
-    assume_named,
-    assume_secret,
-)
-from pulumi_rehearsal.standin.kubernetes.pods import RUNTIME_CLASS
+from pulumi_rehearsal.standin.kind import Kind, Lookup, Resource
 from pulumi_rehearsal.standin.packages import PACKAGES
 from pulumi_rehearsal.standin.server import Package, Server
 from pulumi_rehearsal.standin.world import World
 from pulumi_rehearsal.workspace import Program, Workspace
-from rehearsal import checks
-from rehearsal.project import FLEET, Project
 
-MOST_ATTEMPTS: Final = 500
-"""Bound on `up` after `up` while injected failures still come due."""
+MAX_ATTEMPTS: Final = 500
+"""Limit of repeated `up` commands while injected failures still happen."""
+
+SEARCHED_LENGTH: Final = 8
+"""Shortest secret value that is searched for; a shorter one would be found by chance."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Revision:
+    """One revision of the stack: its configuration and its program."""
+
+    label: str
+    file: StackFile
+    plain: Mapping[str, str]
+    secret: Mapping[str, str]
+    program: Program
 
 
 def rehearse(
-    config: Path,
+    project: str | Path = ".",
     *,
-    to: Path | None = None,
+    stack: str | None = None,
+    stack_file: str | Path | StackFile | None = None,
+    config: Mapping[str, Any] = MappingProxyType({}),
+    secret_config: Iterable[str] | Mapping[str, str] = (),
+    program: Program | None = None,
+    to: str | Path | StackFile | Program | None = None,
     between: Callable[[World], None] | None = None,
+    existing: Iterable[Resource] = (),
     faults: Sequence[Fault] = (),
     continue_on_error: bool = False,
-    folder: Path | None = None,
-    console: Console | None = None,
-    project: Project = FLEET,
-    check: Callable[[StackFile], str] | None = None,
-    program: Program | None = None,
+    policy: str | Path | None = None,
+    kinds: Sequence[Kind] = (),
+    lookups: Sequence[Lookup] = (),
     packages: Sequence[Package] = PACKAGES,
-    policy: Path | None = None,
+    only_known_types: bool = False,
+    preload: Sequence[str] = (),
+    folder: str | Path | None = None,
+    notes: str = "",
+    console: Console | None = None,
 ) -> Result:
-    """Rehearses a stack file, or the change from `config` to the stack file `to`.
+    """Rehearse a Pulumi project, or a change from one revision of a stack to another.
 
-    `between` acts on the clouds once `config` is up, as an autoscaler or a person would.
-    Leaves its files in `folder` (default `.rehearsal/<stack>/`). With `continue_on_error` one `up`
-    meets many failures instead of the first; the engine then asks for dependents of what failed
-    with inputs missing. `policy` is the folder of a pack that judges the last file. `check` and
-    `program` are those of `project` unless a test of the rehearsal brings others, and `packages`
-    too. May run several times in one process, one after another. Raises `RehearsalError`.
+    Args:
+        project: Folder with `Pulumi.yaml` and the program.
+        stack: Name of the stack; reads `Pulumi.<stack>.yaml`. May be left out if there is only one.
+        stack_file: Another stack file to use instead.
+        config: Values to set on top of the stack file, such as `{"aws:region": "us-west-2"}`. A key
+            without a colon belongs to the project. A value that is no string is set as JSON.
+        secret_config: Secret keys to set, with placeholders, or with the values of a mapping. The
+            encrypted values of the stack file get placeholders without being named here.
+        program: A function to run instead of the project's `__main__.py`.
+        to: Rehearse a change: this stack file or program follows once the first one is up.
+        between: Changes the clouds between the two, as an autoscaler or a person would.
+        existing: Resources that exist before; see `pulumi_rehearsal.existing`.
+        faults: Failures and stalls to inject.
+        continue_on_error: Let one `up` meet many failures instead of the first. The engine then
+            sends dependents of a failed resource with inputs missing.
+        policy: Folder of a policy pack that the last revision must pass.
+        kinds: Stand-ins for further resource types.
+        lookups: Stand-ins for further data sources.
+        packages: Stand-ins by provider.
+        only_known_types: Refuse a resource type without a stand-in. By default it is checked
+            against the SDK only, its outputs are made up, and the report has a warning.
+        preload: Modules to import while the CLI creates the stack, to save time.
+        folder: Folder for the files of the rehearsal, by default `.rehearsal/<stack>/` in the
+            project. It is emptied first.
+        notes: Markdown to append to the report.
+        console: Console for one line per phase.
+
+    Raises:
+        RehearsalError: The rehearsal cannot start, for example because of a bad stack file.
     """
     started = time.monotonic()
     out = console or Console(quiet=True)
-    files = [stackfile.read(path) for path in (config, to) if path is not None]
-    findings = [(check or project.check)(file) for file in files]
-    name = files[-1].name
-    where = folder or project.artifacts(name)
-    _say(out, f"rehearsing {' -> '.join(messages.short(file.path) for file in files)}")
-    pack = policies.pack_of(policy, name) if policy is not None else None
-    taken = cli.find(lambda line: _say(out, f"  {line}"))
-    _say(out, f"  pulumi {taken.version}: {taken.why}")
+    found = projects.read(Path(project))
+    revisions = _revisions(
+        found,
+        stack_file or found.stack_file(stack),
+        to,
+        config,
+        secret_config,
+        program or found.run,
+    )
+    name = revisions[-1].file.name
+    _print(out, f"rehearsing {' -> '.join(revision.label for revision in revisions)}")
+    pack = policies.pack_of(Path(policy), name) if policy is not None else None
+    chosen = cli.find(lambda line: _print(out, f"  {line}"))
+    _print(out, f"  pulumi {chosen.version}: {chosen.why}")
     injected = Faults(*faults)
     world = World()
-    for file in files:
-        assume_external(world, file)
+    for resource in existing:
+        world.replace(resource)
+    imported = threading.Thread(target=_import, args=(preload,), daemon=True)
+    served = _extended(packages, kinds, lookups)
     with (
-        workspace.clean_surroundings(),
-        serving(packages, world, injected) as servers,
-        workspace.opened(
-            name,
-            taken,
-            {s.package.name: s.port for s in servers},
-            program or project.program,
-            settings=project.settings,
-            pack=pack,
-        ) as scratch,
+        workspace.clean_environment(),
+        serving(served, world, injected, only_known_types=only_known_types) as servers,
     ):
-        life = _Life(
-            scratch=scratch,
-            world=world,
-            faults=injected,
-            artifacts=Artifacts(where),
-            console=out,
-            continue_on_error=continue_on_error,
-            policies=pack.options if pack is not None else {},
-        )
-        life.run(files, between)
-        life.note_defects(defect for server in servers for defect in server.defects)
-        life.search_for_leaks()
-        life.report(" to ".join(f.path.name for f in files), taken, "\n\n".join(findings))
-    return life.result(name, time.monotonic() - started)
-
-
-def assume_external(world: World, file: StackFile) -> None:
-    """Puts into the clouds what the stack names and somebody else makes."""
-    there = checks.external(file)
-    for secret in there.secrets:
-        assume_secret(world, secret.namespace, secret.name, secret.keys)
-    for space in there.namespaces:
-        assume_named(world, NAMESPACE, space)
-    for runtime_class in there.runtime_classes:
-        assume_named(world, RUNTIME_CLASS, runtime_class)
+        imported.start()
+        with workspace.opened(
+            name,
+            chosen,
+            {server.package.name: server.port for server in servers},
+            revisions[0].program,
+            settings=found.settings,
+            pack=pack,
+        ) as scratch:
+            rehearsal = _Rehearsal(
+                scratch=scratch,
+                world=world,
+                packages=served,
+                faults=injected,
+                artifacts=Artifacts(Path(folder or found.folder / ".rehearsal" / name)),
+                console=out,
+                continue_on_error=continue_on_error,
+                policies=pack.options if pack is not None else {},
+            )
+            rehearsal.run(revisions, between)
+            rehearsal.note_defects(defect for server in servers for defect in server.defects)
+            rehearsal.search_for_leaks()
+            title = " to ".join(revision.file.path.name for revision in revisions)
+            rehearsal.report(title, chosen, notes)
+    return rehearsal.result(name, time.monotonic() - started)
 
 
 @contextmanager
-def serving(packages: Sequence[Package], world: World, faults: Faults) -> Generator[list[Server]]:
-    """A stand-in for each package, all of them for one world of clouds; stopped at the end."""
-    servers = [Server(package, world, faults) for package in packages]
+def serving(
+    packages: Sequence[Package], world: World, faults: Faults, *, only_known_types: bool = False
+) -> Generator[list[Server]]:
+    """Serve a stand-in for each package, all with the same world; stop them at the end."""
+    unknown: Callable[[str], Kind | None] = generic.kind_of
+    if only_known_types:
+        unknown = _refused
+    else:
+        packages = [*packages, *generic.packages(frozenset(one.name for one in packages))]
+    servers = [Server(package, world, faults, unknown) for package in packages]
     try:
         for server in servers:
             server.start()
@@ -130,14 +181,117 @@ def serving(packages: Sequence[Package], world: World, faults: Faults) -> Genera
             server.stop()
 
 
-class _Life:
-    """One rehearsal as it goes on: what was run, what was found."""
+def _refused(token: str) -> None:
+    return None
+
+
+def _revisions(
+    project: projects.Project,
+    first: str | Path | StackFile,
+    to: str | Path | StackFile | Program | None,
+    config: Mapping[str, Any],
+    secret_config: Iterable[str] | Mapping[str, str],
+    program: Program,
+) -> list[Revision]:
+    plain = {
+        _full_key(key, project): value if isinstance(value, str) else json.dumps(value)
+        for key, value in config.items()
+    }
+    known: Mapping[str, str] = {}
+    if isinstance(secret_config, Mapping):
+        known = cast("Mapping[str, str]", secret_config)
+    given = {_full_key(key, project): value for key, value in known.items()}
+    wanted = [_full_key(key, project) for key in secret_config]
+    has_config = bool(plain or wanted)
+    states: list[tuple[StackFile, Program, str]] = []
+    file = _stack_file(first, project, may_be_missing=has_config)
+    states.append((file, program, ""))
+    if callable(to):
+        states.append((file, to, ", second program"))
+    elif to is not None:
+        states.append((_stack_file(to, project, may_be_missing=False), program, ""))
+    keys = [key for state, _, _ in states for key in state.secret_keys]
+    made = {**secrets.placeholders([*keys, *wanted]), **given}
+    return [
+        Revision(
+            label=messages.short(state.path) + suffix,
+            file=state,
+            plain=plain,
+            secret={key: made[key] for key in [*state.secret_keys, *wanted]},
+            program=run,
+        )
+        for state, run, suffix in states
+    ]
+
+
+def _stack_file(
+    file: str | Path | StackFile, project: projects.Project, *, may_be_missing: bool
+) -> StackFile:
+    if isinstance(file, StackFile):
+        return file
+    path = Path(file)
+    others = sorted(one.name for one in project.folder.glob("Pulumi.*.yaml"))
+    if path.exists() or (others and not may_be_missing):
+        try:
+            return stackfile.read(path)
+        except RehearsalError as error:
+            if path.exists() or path.parent != project.folder:
+                raise
+            raise RehearsalError(
+                f"{error}; the project has {', '.join(others)}, or pass config={{...}}"
+            ) from None
+    return stackfile.parse("", path)
+
+
+def _full_key(key: str, project: projects.Project) -> str:
+    return key if ":" in key else f"{project.name}:{key}"
+
+
+def _extended(
+    packages: Sequence[Package], kinds: Sequence[Kind], lookups: Sequence[Lookup]
+) -> list[Package]:
+    """Return the packages with further stand-ins, each in the package of its token."""
+    more: dict[str, tuple[list[Kind], list[Lookup]]] = {}
+    for kind in kinds:
+        more.setdefault(kind.token.partition(":")[0], ([], []))[0].append(kind)
+    for lookup in lookups:
+        more.setdefault(lookup.token.partition(":")[0], ([], []))[1].append(lookup)
+    extended: list[Package] = []
+    for package in packages:
+        own_kinds, own_lookups = more.pop(package.name, ([], []))
+        extended.append(
+            dataclasses.replace(
+                package,
+                kinds=(*package.kinds, *own_kinds),
+                lookups=(*package.lookups, *own_lookups),
+            )
+        )
+    for name, (own_kinds, own_lookups) in more.items():
+        extended.append(
+            Package(
+                name=name,
+                kinds=tuple(own_kinds),
+                lookups=tuple(own_lookups),
+                scope=lambda _, name=name: name,
+            )
+        )
+    return extended
+
+
+def _import(modules: Iterable[str]) -> None:
+    for module in modules:
+        importlib.import_module(module)
+
+
+class _Rehearsal:
+    """One rehearsal in progress: the phases that ran, and the problems found."""
 
     def __init__(
         self,
         *,
         scratch: Workspace,
         world: World,
+        packages: Sequence[Package],
         faults: Faults,
         artifacts: Artifacts,
         console: Console,
@@ -146,90 +300,93 @@ class _Life:
     ) -> None:
         self._scratch = scratch
         self._world = world
+        self._existing = {(one.scope, one.type, one.id) for one in world.all()}
+        self._packages = packages
         self._faults = faults
         self._artifacts = artifacts
         self._console = console
         self._continue_on_error = continue_on_error
         self._policies = policies
-        self._judged = False
+        self._policies_apply = False
         self._phases: list[Phase] = []
         self._problems: list[str] = []
-        self._placeholders: dict[str, str] = {}
+        self._secrets: dict[str, str] = {}
         self._state: dict[str, Any] | None = None
 
-    def run(self, files: Sequence[StackFile], between: Callable[[World], None] | None) -> None:
-        """Stops at the first phase after which nothing later would mean anything."""
-        self._placeholders = secrets.placeholders(key for file in files for key in file.secret_keys)
-        for earlier in files[:-1]:
+    def run(self, revisions: Sequence[Revision], between: Callable[[World], None] | None) -> None:
+        """Run the phases; stop at the first failure that makes the later ones meaningless."""
+        for revision in revisions:
+            self._secrets.update(revision.secret)
+        for earlier in revisions[:-1]:
             self._configure(earlier)
-            if not self._persevere(f"up {earlier.path.name}", "up"):
+            if not self._succeeds(self._repeated(f"up {earlier.file.path.name}", "up")):
                 return
             if between is not None:
                 between(self._world)
-        self._configure(files[-1])
-        self._judged = True
+        self._configure(revisions[-1])
+        self._policies_apply = True
         preview = self._phase("preview", "preview", as_json=True)
         self._artifacts.preview(preview)
-        if not self._must_succeed(preview):
+        if not self._succeeds(preview):
             return
-        settled = self._persevere("up", "up")
+        up = self._succeeds(self._repeated("up", "up"))
         self._state = self._scratch.exported()
         self._artifacts.state(self._state)
-        if settled:
-            self._expect_work()
-            self._expect_rest()
-            self._expect_protection()
-            if self._persevere("destroy", "destroy"):
-                self._expect_nothing_left()
-        self._expect_faults_struck()
+        if up:
+            self._check_function()
+            self._check_no_changes()
+            self._check_protection()
+            if self._succeeds(self._repeated("destroy", "destroy")):
+                self._check_nothing_left()
+        self._check_faults_happened()
 
     def note_defects(self, defects: Iterator[str]) -> None:
-        """A stand-in that failed by itself makes the rehearsal worthless."""
+        """Report a stand-in that failed itself: the rehearsal then proves nothing."""
         for defect in defects:
             self._artifacts.note([defect])
             self._problem(f"a stand-in has a defect: {defect.strip().splitlines()[-1]}")
 
     def search_for_leaks(self) -> None:
-        """No placeholder may stand in plain text in anything that was written."""
+        """Search every written file for secrets in plain text."""
         self._note_leaks(self._artifacts.files)
         self._note_leaks(self._scratch.state_files(), "the engine's own state")
 
-    def report(self, title: str, taken: cli.Cli, findings: str) -> None:
-        """Writes `report.md`."""
+    def report(self, title: str, chosen: cli.Cli, notes: str) -> None:
+        """Write `report.md`."""
         resources = _resources(self._state)
         self._artifacts.report(
             title=title,
-            cli=f"{taken.version}, {taken.why}",
+            cli=f"{chosen.version}, {chosen.why}",
             phases=self._phases,
             problems=self._problems,
             warnings=self._warnings(),
             resources=sorted(Counter(resource["type"] for resource in resources).items()),
-            findings=findings,
+            notes=notes,
         )
         self._note_leaks([self._artifacts.folder / "report.md"])
 
     def result(self, name: str, seconds: float) -> Result:
-        """What came of it, said in the last line too."""
+        """Print the last line and return the result."""
         where = messages.short(self._artifacts.folder / "report.md")
         for warning in self._warnings():
-            _say(self._console, f"  warning: {warning}")
+            _print(self._console, f"  warning: {warning}")
         verdict = "failed" if self._problems else "passed: nothing is left"
-        _say(self._console, f"rehearsal of {name} {verdict} ({seconds:.1f} s); see {where}")
+        _print(self._console, f"rehearsal of {name} {verdict} ({seconds:.1f} s); see {where}")
         return Result(
             name=name,
             folder=self._artifacts.folder,
             phases=tuple(self._phases),
             problems=tuple(self._problems),
             warnings=self._warnings(),
-            placeholders=self._placeholders,
+            placeholders=self._secrets,
             world=self._world,
             state=self._state,
             seconds=seconds,
         )
 
-    def _configure(self, file: StackFile) -> None:
-        keys = file.secret_keys
-        self._scratch.configure(file, {key: self._placeholders[key] for key in keys})
+    def _configure(self, revision: Revision) -> None:
+        self._scratch.run_program(revision.program)
+        self._scratch.configure(revision.file, revision.secret, revision.plain)
 
     def _phase(
         self,
@@ -245,103 +402,105 @@ class _Life:
                 operation,
                 as_json=as_json,
                 continue_on_error=self._continue_on_error,
-                policies=self._policies if self._judged else {},
+                policies=self._policies if self._policies_apply else {},
             )
         verdict = messages.verdict(outcome, protected)
         phase = Phase(title=title, verdict=verdict, outcome=outcome)
         self._phases.append(phase)
         self._artifacts.log(phase, with_text=not as_json)
-        _say(self._console, f"  {title:<36}{verdict:<32}{outcome.seconds:6.1f} s")
+        _print(self._console, f"  {title:<36}{verdict:<32}{outcome.seconds:6.1f} s")
         return outcome
 
-    def _persevere(self, title: str, operation: engine.Operation) -> bool:
-        return self._must_succeed(self._persistent(title, operation))
-
-    def _persistent(self, title: str, operation: engine.Operation, protected: int = 0) -> Outcome:
-        """Runs an operation again for as long as injected failures stop it."""
+    def _repeated(self, title: str, operation: engine.Operation, protected: int = 0) -> Outcome:
+        """Run an operation, and repeat it as long as injected failures stop it."""
         outcome = Outcome()
-        for attempt in range(1, MOST_ATTEMPTS):
-            struck = self._faults.struck
+        for attempt in range(1, MAX_ATTEMPTS):
+            count = self._faults.struck
             label = title if attempt == 1 else f"{title}, attempt {attempt}"
             outcome = self._phase(label, operation, protected=protected)
-            if outcome.ok or self._faults.struck == struck:
+            if outcome.ok or self._faults.struck == count:
                 break
         return outcome
 
-    def _must_succeed(self, outcome: Outcome) -> bool:
+    def _succeeds(self, outcome: Outcome) -> bool:
+        """Return whether a command succeeded; record the reasons if it did not."""
         if not outcome.ok:
             for message in messages.reasons(outcome.complaints):
                 self._problem(f"refused: {message}")
         return outcome.ok
 
-    def _expect_work(self) -> None:
-        """What went well by the engine's lights may still not do its work."""
-        for fault in world_faults(self._world):
-            self._problem(f"deployed, but does not work: {fault}")
+    def _check_function(self) -> None:
+        """Record what does not work although the engine created it without an error."""
+        for package in self._packages:
+            for fault in package.check_up(self._world):
+                self._problem(f"deployed, but does not work: {fault}")
 
-    def _expect_rest(self) -> None:
+    def _check_no_changes(self) -> None:
         outcome = self._phase("preview again", "preview")
-        if self._must_succeed(outcome):
+        if self._succeeds(outcome):
             for change in outcome.differences:
                 self._problem(f"not at rest: after up, preview still wants to {change}")
 
-    def _expect_protection(self) -> None:
-        """The engine must refuse to destroy what is protected; then the protection is lifted."""
+    def _check_protection(self) -> None:
+        """Check that the engine refuses to destroy protected resources, then unprotect them."""
         resources = _resources(self._state)
         protected = [resource["urn"] for resource in resources if resource.get("protect")]
         if not protected:
             return
-        outcome = self._persistent("destroy while protected", "destroy", len(protected))
+        outcome = self._repeated("destroy while protected", "destroy", len(protected))
         refused = [c for c in outcome.complaints if "it is protected" in c.message]
         if not refused:
-            self._must_succeed(outcome)
+            self._succeeds(outcome)
             self._problem(
                 f"{len(protected)} resources are protected, but the engine did not refuse to "
                 "destroy them; set protect on the resources themselves"
             )
-        alive = {thing.urn for thing in self._world.all()}
+        left = {resource.urn for resource in self._world.all()}
         for urn in protected:
-            if urn not in alive and not _is_component(urn, resources):
+            if urn not in left and not _is_component(urn, resources):
                 self._problem(f"destroyed though protected: {urn.rpartition('::')[2]}")
         self._scratch.unprotect()
 
-    def _expect_nothing_left(self) -> None:
-        for thing in (thing for thing in self._world.all() if thing.scope != OUTSIDE):
-            self._problem(f"left after destroy: {thing.type} {thing.name} ({thing.id})")
+    def _check_nothing_left(self) -> None:
+        for one in self._world.all():
+            if (one.scope, one.type, one.id) not in self._existing:
+                self._problem(f"left after destroy: {one.type} {one.name} ({one.id})")
         for resource in _resources(self._scratch.exported()):
             name = resource["urn"].rpartition("::")[2]
             self._problem(f"left in the state after destroy: {resource['type']} {name}")
 
-    def _expect_faults_struck(self) -> None:
+    def _check_faults_happened(self) -> None:
         for fault in self._faults.idle:
             self._problem(
-                f"no {' or '.join(fault.steps)} of a resource named {fault.name!r} came up: "
-                "the failure asked for never happened; take a logical name from preview.json"
+                f"no {' or '.join(fault.steps)} of a resource named {fault.name!r} came up, so the "
+                "injected failure did not happen; take a logical name from preview.json"
             )
 
     def _note_leaks(self, files: Sequence[Path], where: str = "") -> None:
-        found = secrets.leaks(self._placeholders, files)
+        values = {k: v for k, v in self._secrets.items() if len(v) >= SEARCHED_LENGTH}
+        found = secrets.leaks(values, files)
         for name, place in dict.fromkeys((name, where or file.name) for name, file in found):
             self._problem(
-                f"the secret {name} stands in plain text in {place}: mark the value as secret "
-                "where the program passes it on"
+                f"the secret {name} is in plain text in {place}: mark the value as secret where "
+                "the program passes it on"
             )
 
     def _warnings(self) -> tuple[str, ...]:
         found = (e for e in self._world.journal if e.action == "warned")
-        return tuple(dict.fromkeys(f"{e.type} {e.name}: {e.detail}" for e in found))
+        lines = (f"{f'{e.type} {e.name}'.strip()}: {e.detail}" for e in found)
+        return tuple(dict.fromkeys(lines))
 
     def _problem(self, text: str) -> None:
         self._problems.append(text)
-        _say(self._console, f"  {text}", style="bold red")
+        _print(self._console, f"  {text}", style="bold red")
 
 
-def _say(console: Console, text: str, style: str = "") -> None:
+def _print(console: Console, text: str, style: str = "") -> None:
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
 def _resources(exported: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """The resources of a stack's export; none of a stack that holds nothing."""
+    """Return the resources of a stack's export; a stack without resources has no list."""
     deployment: dict[str, Any] = (exported or {}).get("deployment") or {}
     return deployment.get("resources") or []
 

@@ -1,4 +1,4 @@
-"""One command of the real engine: run it, keep its words and what it says of each resource."""
+"""One command of the real engine: run it, keep its output and its events for each resource."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Operation = Literal["preview", "up", "destroy"]
 OnEvent = Callable[[automation.events.EngineEvent], None]
 
 LIMIT_S: Final = 900.0
-"""One command of a rehearsal takes seconds; one that takes longer waits for what never comes."""
+"""Time limit of one command, which usually takes seconds: longer means that it hangs."""
 
 UNCHANGED: Final = frozenset({"same", "read", "read-replacement", "refresh"})
 
@@ -39,7 +39,7 @@ _STACK_TYPE = "pulumi:pulumi:Stack"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """What the engine means to do, or did, with one resource, and the paths that it named."""
+    """An operation on one resource, planned or done, and the property paths that changed."""
 
     operation: str
     type: str
@@ -53,7 +53,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Complaint:
-    """An error of the engine's: about a resource, or about the program (then `name` is empty)."""
+    """An error or warning about a resource, or about the program (then `name` is empty)."""
 
     type: str
     name: str
@@ -65,7 +65,7 @@ class Complaint:
 
 @dataclass(kw_only=True, slots=True)
 class Outcome:
-    """How one command went; `text` is what it printed."""
+    """The outcome of one command; `text` is what it printed."""
 
     ok: bool = False
     seconds: float = 0
@@ -76,20 +76,20 @@ class Outcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many resources met with each operation."""
+        """Number of resources for each operation."""
         return dict(Counter(change.operation for change in self.changes))
 
     @property
     def differences(self) -> list[Change]:
-        """What is not as it was."""
+        """The changes that are not `UNCHANGED`."""
         return [change for change in self.changes if change.operation not in UNCHANGED]
 
     def take(self, event: automation.events.EngineEvent) -> None:
-        """Notes one event of the engine's."""
+        """Record one event of the engine."""
         if event.resource_pre_event is not None:
             metadata = event.resource_pre_event.metadata
             operation = str(metadata.op.value)
-            # A replacement is several steps; the one that says "replace" stands for all of them.
+            # A replacement has several steps; only the one named "replace" is recorded.
             if metadata.type != _STACK_TYPE and operation not in _PARTS_OF_REPLACEMENT:
                 self.changes.append(
                     Change(
@@ -101,22 +101,23 @@ class Outcome:
                 )
         policy = event.policy_event
         if policy is not None:
-            heard = Complaint(
+            violation = Complaint(
                 type=_type(policy.resource_urn or ""),
                 name=_name(policy.resource_urn or ""),
-                # The first line is the policy's description, the last one what is wrong here.
+                # The first line is the policy's description, the last one describes the violation.
                 message=f"policy {policy.policy_name}: {policy.message.strip().splitlines()[-1]}",
             )
             mandatory = policy.enforcement_level == "mandatory"
-            (self.complaints if mandatory else self.warnings).append(heard)
+            (self.complaints if mandatory else self.warnings).append(violation)
         diagnostic = event.diagnostic_event
         if diagnostic is not None and diagnostic.severity in {"error", "warning"}:
-            heard = Complaint(
+            complaint = Complaint(
                 type=_type(diagnostic.urn or ""),
                 name="" if _is_stack(diagnostic.urn or "") else _name(diagnostic.urn or ""),
                 message=diagnostic.message.strip(),
             )
-            (self.complaints if diagnostic.severity == "error" else self.warnings).append(heard)
+            is_error = diagnostic.severity == "error"
+            (self.complaints if is_error else self.warnings).append(complaint)
 
 
 _PARTS_OF_REPLACEMENT = frozenset(
@@ -125,7 +126,7 @@ _PARTS_OF_REPLACEMENT = frozenset(
 
 
 class Command(automation.PulumiCommand):
-    """The CLI at a known path; ends with the rehearsal, and asks for no version of its own."""
+    """The CLI at a known path; it ends when the rehearsal ends, and is not asked for its version."""
 
     def __init__(self, cli: Cli) -> None:  # pyright: ignore[reportMissingSuperCall]
         self.command = str(cli.path)
@@ -139,7 +140,7 @@ class Command(automation.PulumiCommand):
         on_output: Callable[[str], Any] | None = None,
         on_error: Callable[[str], Any] | None = None,
     ) -> automation.CommandResult:
-        """As in the base class. Raises `automation.CommandError` for a status other than 0."""
+        """Run a command. Raises `automation.CommandError` for an exit status other than 0."""
         output: list[str] = []
         errors: list[str] = []
         environment = {**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"}
@@ -154,8 +155,8 @@ class Command(automation.PulumiCommand):
             )
         except subprocess.TimeoutExpired:
             raise RehearsalError(
-                f"pulumi {args[0]} did not end within {LIMIT_S:.0f} s; what it waits for is the "
-                "last line of engine.log"
+                f"pulumi {args[0]} did not end within {LIMIT_S:.0f} s; the last line of engine.log "
+                "shows what it waits for"
             ) from None
         result = automation.CommandResult("\n".join(output), "\n".join(errors), code)
         if code != 0:
@@ -164,23 +165,23 @@ class Command(automation.PulumiCommand):
 
 
 class Stack(automation.Stack):
-    """A stack that does not ask the CLI after each update what nobody here wants to know.
+    """A stack without the queries that the Automation API makes after each update.
 
-    The Automation API starts the CLI three times more after `up` and once after `destroy`.
+    It would start the CLI three more times after `up` and once after `destroy`.
     """
 
     def __init__(self, name: str, workspace: automation.Workspace) -> None:  # pyright: ignore[reportMissingSuperCall]
-        # The base class wants to be told "create" in an enumeration that it does not export.
+        # The base class takes "create" from an enumeration that it does not export.
         workspace.create_stack(name)
         self.name = name
         self.workspace = workspace
 
     def outputs(self) -> automation.OutputMap:
-        """None: the export holds them."""
+        """Return nothing: the export has the outputs."""
         return {}
 
     def info(self, show_secrets: bool | None = None) -> automation.UpdateSummary:
-        """Nothing but that there was an update."""
+        """Return a summary that only states that the update succeeded."""
         return automation.UpdateSummary(
             kind="update",
             start_time=datetime.now(UTC),
@@ -201,7 +202,7 @@ def run(
     on_event: OnEvent | None = None,
     policies: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outcome:
-    """Runs one operation; that it fails is in the outcome. Raises `RehearsalError` for a locked stack."""
+    """Run one operation; a failure is in the outcome. Raises `RehearsalError` for a locked stack."""
     outcome = Outcome()
     started = time.monotonic()
 
@@ -218,7 +219,7 @@ def run(
     }
     quiet: dict[str, Any] = {"suppress_outputs": True, "show_secrets": False}
     _silence_sdk()
-    _connect_anew()
+    _separate_connections()
     try:
         if operation == "preview":
             stack.preview(**common, **policies, json=as_json, diff=as_diff)
@@ -239,18 +240,19 @@ def run(
 
 
 def _complaint(error: Exception) -> Complaint:
-    """What a command said that ended without an event: its own error lines."""
+    """Return the error lines of a command that failed without an event."""
     lines = re.findall(r"^(?: stderr: )?error: (.*)$", str(error), re.MULTILINE)
     return Complaint(type="", name="", message="; ".join(lines) or str(error).strip())
 
 
 @functools.cache
-def _connect_anew() -> None:
-    """Keeps the SDK's connections of one command apart from those of the next.
+def _separate_connections() -> None:
+    """Give each command of the engine its own gRPC connections.
 
-    gRPC shares connections by address in one process, with the pause after one that broke. Where an
-    engine listens on the port of an engine that is gone, the program's first call to it would fail:
-    "Resource monitor has terminated". The SDK has no public way to set options of its channels.
+    gRPC shares connections by address within a process, and waits before it connects again to an
+    address where a connection broke. If an engine listens on the port of an earlier one, the
+    program's first call would fail: "Resource monitor has terminated". The SDK has no public way to
+    set the options of its channels.
     """
     own = ("grpc.use_local_subchannel_pool", 1)
     options: list[tuple[str, int]] = getattr(_grpc_settings, "_GRPC_CHANNEL_OPTIONS", [])
@@ -260,12 +262,12 @@ def _connect_anew() -> None:
 
 @functools.cache
 def _silence_sdk() -> None:
-    """Keeps two known reports from the terminal, for as long as the process lives.
+    """Suppress two known error messages of the SDK, until the process ends.
 
-    Where a run fails, the SDK drops its own coroutine, whose last words need an event loop that is
-    gone, and its language server logs to an engine that is gone (pulumi/pulumi
+    When a run fails, the SDK drops its own coroutine, whose clean-up needs an event loop that is
+    closed, and its language server logs to an engine that has ended (pulumi/pulumi
     sdk/python/lib/pulumi/runtime/stack.py, run_in_stack; automation/_server.py, Run). The
-    stand-ins' own servers let no exception out.
+    stand-ins' own servers raise no exceptions.
     """
     logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
     before = sys.unraisablehook

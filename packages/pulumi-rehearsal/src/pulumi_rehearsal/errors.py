@@ -1,5 +1,8 @@
-"""The one error that a rehearsal shows to its user."""
+"""The error that a rehearsal shows to its user."""
 
 
-class RehearsalError(Exception):  # noqa: N818 - it is what the user reads: "refused: ..."
-    """What is wrong, where, and what to do about it; shown without a traceback."""
+class RehearsalError(Exception):
+    """The rehearsal cannot start or go on: what is wrong, where, and what to change.
+
+    The command lines print it without a traceback, as "refused: ...".
+    """

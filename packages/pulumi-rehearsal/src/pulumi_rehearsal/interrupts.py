@@ -1,4 +1,4 @@
-"""Signals that end a run: the first lets it clean up, those after it change nothing.
+"""Signals that end a run: the first one starts the clean-up, further ones are ignored.
 
 Source: https://docs.python.org/3/library/signal.html.
 """
@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import Final
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, the end of a job, and a terminal that is closed."""
+"""Ctrl-C, the end of a CI job, and a closed terminal."""
 
 
 def install() -> None:
-    """Makes each of them a `KeyboardInterrupt`, once; what is ignored already (nohup) stays so."""
+    """Turn each signal into a `KeyboardInterrupt`; a signal that is ignored (nohup) stays so."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
@@ -24,9 +24,9 @@ def install() -> None:
 
 @contextmanager
 def ignored() -> Generator[None]:
-    """Lets a clean-up end whatever is pressed meanwhile; programs it starts ignore it too."""
+    """Ignore the signals during a clean-up; programs that it starts ignore them too."""
     if threading.current_thread() is not threading.main_thread():
-        # Only the main thread may say what becomes of signals, and only there they arrive.
+        # Python delivers signals to the main thread and lets only that thread change handlers.
         yield
         return
     before = {number: signal.signal(number, signal.SIG_IGN) for number in SIGNALS}
@@ -38,7 +38,7 @@ def ignored() -> Generator[None]:
 
 
 def _interrupt(number: int, frame: object) -> None:
-    # From here on everything is clean-up: a second Ctrl-C would leave half of it undone.
+    # The exception starts the clean-up, which a second Ctrl-C would stop half way.
     for one in SIGNALS:
         signal.signal(one, signal.SIG_IGN)
     raise KeyboardInterrupt

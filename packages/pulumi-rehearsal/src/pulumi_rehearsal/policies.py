@@ -1,7 +1,7 @@
-"""A policy pack in a rehearsal: the engine starts it as it does in earnest, and asks it everything.
+"""A policy pack in a rehearsal: the engine starts it and asks it as in a real run.
 
-The engine runs a Python pack by the Python language host, which comes with the official CLI only.
-Where there is none it looks for a program on PATH instead (pulumi/pulumi
+The engine runs a Python pack with the Python language host, which only the official CLI has beside
+it. Without one the engine looks for a program on PATH (pulumi/pulumi
 pkg/resource/plugin/analyzer_plugin.go); `Pack.host` writes that program.
 """
 
@@ -13,33 +13,35 @@ from typing import Any, Final
 
 from pulumi_rehearsal.errors import RehearsalError
 
-STACK_FILE: Final = "GPU_RUNNERS_STACK_FILE"
-"""Tells the pack which stack file is rehearsed (policy/declared.py)."""
+STACK_FILE: Final = "PULUMI_REHEARSAL_STACK_FILE"
+"""Environment variable that gives the pack the path of the stack file under rehearsal."""
 
 _HOST: Final = "pulumi-analyzer-policy-python"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pack:
-    """A folder with PulumiPolicy.yaml and its own environment, and its configuration."""
+    """A folder with PulumiPolicy.yaml and an environment of its own, and its configuration."""
 
     folder: Path
     config: Path | None = None
-    """JSON by policy; None for the pack's defaults."""
+    """JSON by policy; `None` for the pack's defaults."""
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a preview or an update takes to be judged by the pack."""
+        """The options of a preview or an update that apply the pack."""
         options: dict[str, Any] = {"policy_packs": [str(self.folder)]}
         if self.config is not None:
             options["policy_pack_configs"] = [str(self.config)]
         return options
 
     def host(self, folder: Path) -> None:
-        """Writes the program that starts the pack. Raises `RehearsalError` without its environment."""
+        """Write the program that starts the pack. Raises `RehearsalError` without a `.venv`."""
         python = self.folder / ".venv" / "bin" / "python"
         if not python.exists():
-            raise RehearsalError(f"{self.folder}: has no environment of its own; run make policy")
+            raise RehearsalError(
+                f"{self.folder}: has no .venv; make one there and install the pack's requirements"
+            )
         program = folder / _HOST
         program.write_text(
             f'#!/bin/sh\nexec "{python}" -u "{self.folder}" "$@"\n', encoding="utf-8"
@@ -48,14 +50,14 @@ class Pack:
 
 
 def pack_of(folder: Path, stack: str) -> Pack:
-    """The pack in a folder, with what it says of that stack where it says anything.
+    """Return the pack in a folder, with its `<stack>.json` if there is one.
 
-    Raises `RehearsalError` for a folder that holds no pack.
+    Raises `RehearsalError` for a folder without a pack.
     """
     found = folder.absolute()
     if not (found / "PulumiPolicy.yaml").is_file():
         raise RehearsalError(
-            f"{folder}: holds no PulumiPolicy.yaml; name a folder with a policy pack"
+            f"{folder}: holds no PulumiPolicy.yaml; give the folder of a policy pack"
         )
     config = found / f"{stack}.json"
     return Pack(folder=found, config=config if config.is_file() else None)

@@ -14,7 +14,7 @@ from pulumi_rehearsal.standin.world import World
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """What a rehearsal found. `state` is the export after the last `up`; None where none ended."""
+    """What a rehearsal found. `state` is the stack's export after the last `up`, or `None`."""
 
     name: str
     folder: Path
@@ -28,11 +28,17 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """Whether everything was as it should be."""
+        """Whether the rehearsal found no problem."""
         return not self.problems
 
+    @property
+    def resources(self) -> tuple[dict[str, Any], ...]:
+        """The resources in the state after the last `up`, as `pulumi stack export` has them."""
+        deployment: dict[str, Any] = (self.state or {}).get("deployment") or {}
+        return tuple(deployment.get("resources") or ())
+
     def phase(self, title: str) -> Outcome:
-        """The outcome of the phase with that title. Raises `KeyError` where it was not reached."""
+        """Return the outcome of a phase. Raises `KeyError` if the rehearsal did not reach it."""
         for phase in self.phases:
             if phase.title == title:
                 return phase.outcome

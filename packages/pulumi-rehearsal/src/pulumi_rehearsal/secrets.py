@@ -1,7 +1,7 @@
-"""Placeholders in the place of secrets, and the search for them where none may be.
+"""Placeholders for secrets, and the search for them in files that must not hold secrets.
 
-A placeholder is marked text, so that finding one in a state, a log or a report proves that a real
-secret would have leaked there. It exists in the scratch copy of the stack only, encrypted.
+A placeholder is recognisable text: to find one in a state, a log or a report proves that a real
+secret would be there too. The scratch copy of the stack holds it encrypted.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ MARK: Final = "placeholder-"
 
 
 def placeholders(names: Iterable[str]) -> dict[str, str]:
-    """One placeholder for each secret's name."""
+    """Return one placeholder for each name of a secret."""
     return {name: f"{MARK}{secrets.token_hex(16)}" for name in sorted(set(names))}
 
 
 def leaks(values: Mapping[str, str], files: Iterable[Path]) -> Iterator[tuple[str, Path]]:
-    """Each secret's name with each file where its value stands: as it is, base64 or URL-quoted."""
+    """Yield (name, file) for each file that holds a value as it is, in base64 or URL-quoted."""
     needles = {name: tuple(_spellings(value)) for name, value in values.items()}
     for file in files:
         content = file.read_bytes()
@@ -36,7 +36,7 @@ def _spellings(value: str) -> Iterator[bytes]:
     yield raw
     yield quote(value, safe="").encode()
     for shift in range(3):
-        # Base64 of longer text that holds the value: three bytes a group, so three alignments;
-        # the groups at both ends hold neighbours too and are left out.
+        # In base64 of a longer text the value has one of three alignments, because a group encodes
+        # three bytes. The groups at both ends encode neighbouring bytes too and are left out.
         encoded = base64.b64encode(b"\0" * shift + raw)
         yield encoded[4 if shift else 0 : len(encoded) - 4]

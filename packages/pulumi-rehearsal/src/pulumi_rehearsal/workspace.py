@@ -1,8 +1,8 @@
-"""The scratch copy in which the engine works, and the surroundings that it and the program see.
+"""The scratch folder in which the engine works, and the environment that the program sees.
 
-Nothing of the working tree is written. The copy holds `Pulumi.yaml`, the stack file with
-placeholders for its secrets (encrypted), the state and a `PULUMI_HOME` of its own; it is removed
-afterwards. Credentials that happen to be in the environment are hidden meanwhile.
+The rehearsal writes nothing to the project's folder. The scratch folder holds `Pulumi.yaml`, the
+stack file with placeholders for its secrets (encrypted), the state and a `PULUMI_HOME`; it is
+removed afterwards. Credentials in the environment are hidden meanwhile.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.policies import STACK_FILE, Pack
 from pulumi_rehearsal.stackfile import StackFile
 
-ROOT: Final = Path(__file__).parents[4]
-"""The folder from which a program imports."""
-
-AMBIENT: Final = ("AWS_", "OCI_", "TF_VAR_", "GITLAB_", "PULUMI_", "KUBE", "HELM_", "GITHUB_TOKEN")
-"""Beginnings of the names that are hidden: credentials and settings of tools."""
+HIDDEN: Final = (
+    *("AWS_", "AZURE_", "ARM_", "GOOGLE_", "OCI_", "TF_VAR_", "CLOUDFLARE_", "DIGITALOCEAN_"),
+    *("GITHUB_TOKEN", "GITLAB_", "PULUMI_", "KUBE", "HELM_"),
+)
+"""Prefixes of hidden environment variables: credentials and settings of tools."""
 
 Program = Callable[[], None]
 
 
-class _Local(automation.LocalWorkspace):
-    """Tells the engine's commands where a program is served that runs in another process."""
+class _Workspace(automation.LocalWorkspace):
+    """A workspace whose program may be served by another process."""
 
     served_at: str = ""
 
@@ -53,42 +53,50 @@ class Workspace:
     folder: Path
     stack: automation.Stack
 
+    def run_program(self, program: Program) -> None:
+        """Let the next commands run this program, in this process."""
+        self.stack.workspace.program = program
+
     def run_program_at(self, address: str) -> None:
-        """Lets the next commands run the program of a language server at that address."""
+        """Let the next commands run the program of a language server at that address."""
         local = self.stack.workspace
-        if not isinstance(local, _Local) or local.program is not None:
+        if not isinstance(local, _Workspace) or local.program is not None:
             raise TypeError("the workspace was opened with a program of its own")
         local.served_at = address
 
-    def configure(self, file: StackFile, placeholders: Mapping[str, str]) -> None:
-        """Puts a stack file in the place of the one that was there, with its secrets."""
+    def configure(
+        self,
+        file: StackFile,
+        secret_values: Mapping[str, str],
+        plain_values: Mapping[str, str] | None = None,
+    ) -> None:
+        """Replace the stack's configuration by a stack file, with these values set on top."""
         settings = self.folder / f"Pulumi.{self.stack.name}.yaml"
-        salt = [
-            line
-            for line in (
-                settings.read_text(encoding="utf-8") if settings.exists() else ""
-            ).splitlines()
-            if line.startswith("encryptionsalt:")
-        ]
+        earlier = settings.read_text(encoding="utf-8") if settings.exists() else ""
+        salt = [line for line in earlier.splitlines() if line.startswith("encryptionsalt:")]
         settings.write_text("\n".join([*salt, file.text]), encoding="utf-8")
         values = {
-            key: automation.ConfigValue(value, secret=True) for key, value in placeholders.items()
+            **{key: automation.ConfigValue(text) for key, text in (plain_values or {}).items()},
+            **{
+                key: automation.ConfigValue(text, secret=True)
+                for key, text in secret_values.items()
+            },
         }
         if values:
             self.stack.set_all_config(values)
 
     def unprotect(self) -> None:
-        """Lifts the protection of every resource in the state, as an operator would by hand."""
+        """Remove the protection of every resource in the state, as `pulumi state` does."""
         self._command("state", "unprotect", "--all", "--yes")
 
     def protected(self) -> frozenset[str]:
-        """URNs of the resources that the engine refuses to destroy."""
+        """Return the URNs of the protected resources, which the engine refuses to destroy."""
         deployment: dict[str, Any] = self.exported()["deployment"]
         resources: list[dict[str, Any]] = deployment.get("resources") or []
         return frozenset(one["urn"] for one in resources if one.get("protect"))
 
     def exported(self) -> dict[str, Any]:
-        """What `pulumi stack export` gives; the Automation API's own method decrypts secrets."""
+        """Return `pulumi stack export`; the Automation API's own method decrypts secrets."""
         return json.loads(self._command("stack", "export"))
 
     def _command(self, *arguments: str) -> str:
@@ -98,7 +106,7 @@ class Workspace:
         return local.pulumi_command.run(command, local.work_dir, environment).stdout
 
     def state_files(self) -> list[Path]:
-        """Everything that the engine's backend wrote."""
+        """Return every file of the engine's backend."""
         return [path for path in (self.folder / "state").rglob("*") if path.is_file()]
 
 
@@ -112,23 +120,24 @@ def opened(
     settings: Path,
     pack: Pack | None = None,
 ) -> Generator[Workspace]:
-    """A scratch copy with an empty stack of that name; removed at the end.
+    """Create a scratch folder with an empty stack of that name; remove it at the end.
 
-    `settings` is the project file that belongs to the program. Without one, `run_program_at` says
-    where each is served.
+    `settings` is the project's `Pulumi.yaml`. Without `program`, call `run_program_at` before each
+    command. Raises `RehearsalError` if the engine refuses a command.
     """
-    folder = Path(tempfile.mkdtemp(prefix="gpu-runners-rehearsal-"))
+    folder = Path(tempfile.mkdtemp(prefix="pulumi-rehearsal-"))
     try:
         (folder / "state").mkdir()
         (folder / "home").mkdir()
         shutil.copy(settings, folder)
+        _link_files(settings.parent, folder)
         environment = _engine_environment(folder, ports)
         if pack is not None:
             (folder / "host").mkdir()
             pack.host(folder / "host")
             environment["PATH"] = f"{folder / 'host'}{os.pathsep}{os.environ.get('PATH', '')}"
             environment[STACK_FILE] = str(folder / f"Pulumi.{name}.yaml")
-        local = _Local(
+        local = _Workspace(
             work_dir=str(folder),
             pulumi_home=str(folder / "home"),
             program=program,
@@ -144,20 +153,26 @@ def opened(
 
 
 @contextmanager
-def clean_surroundings() -> Generator[None]:
-    """Hides ambient credentials, and makes the project importable from its root."""
+def clean_environment() -> Generator[None]:
+    """Hide credentials in the environment, and restore environment and import path at the end."""
     before = dict(os.environ)
     path = list(sys.path)
     for name in before:
-        if name.startswith(AMBIENT):
+        if name.startswith(HIDDEN):
             del os.environ[name]
-    sys.path.insert(0, str(ROOT))
     try:
         yield
     finally:
         os.environ.clear()
         os.environ.update(before)
         sys.path[:] = path
+
+
+def _link_files(project: Path, scratch: Path) -> None:
+    """Link the project's files, because the engine opens a FileAsset from its own folder."""
+    for path in project.iterdir():
+        if not path.name.startswith((".", "Pulumi.")) and not (scratch / path.name).exists():
+            (scratch / path.name).symlink_to(path.absolute())
 
 
 def _engine_environment(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
@@ -168,10 +183,10 @@ def _engine_environment(folder: Path, ports: Mapping[str, int]) -> dict[str, str
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",
         "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",
-        # The state is still saved when a command ends, a failed one too; not once per resource.
+        # The engine saves the state when a command ends, a failed one too, not once per resource.
         "PULUMI_SKIP_CHECKPOINTS": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
-        # Commands are short: collecting garbage costs more than the memory is worth.
+        # The commands are short, so that garbage collection costs more than it saves.
         "GOGC": "off",
         "GOMEMLIMIT": "1GiB",
     }

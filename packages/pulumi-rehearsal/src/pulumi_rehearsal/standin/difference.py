@@ -1,7 +1,7 @@
-"""What changed between two sets of inputs, and whether it makes a new resource: Diff's answer.
+"""The answer to Diff: which inputs changed, and whether that replaces the resource.
 
 Paths are the engine's property paths: `scalingConfig.minSize`, `taints[0].key`, `tags["a.b"]`. A
-null is an absent property.
+null counts as absent.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
 def changes(old: Properties, new: Properties) -> dict[Path, Change]:
-    """Every leaf that differs; an unknown differs from everything."""
+    """Return every leaf that differs; an unknown value differs from every other."""
     return dict(_mapping_changes(old, new, ()))
 
 
 def unsourced(kind: Kind, changed: Collection[Path]) -> list[str]:
-    """The changed paths of which the kind says neither that they replace nor that they do not."""
+    """Return the changed paths that the kind lists neither as replacing nor as in place."""
     known = (kind.replaced_on, kind.updated_on)
     return [text(path) for path in changed if not any(_listed(path, paths) for paths in known)]
 
@@ -44,7 +44,7 @@ def unsourced(kind: Kind, changed: Collection[Path]) -> list[str]:
 def answer(
     kind: Kind, name: str, old: Properties, new: Properties, changed: Mapping[Path, Change]
 ) -> provider_pb2.DiffResponse:
-    """The answer for a resource of that logical name."""
+    """Return the answer for a resource of that logical name."""
     replacing = {path for path in changed if _listed(path, kind.replaced_on)}
     return provider_pb2.DiffResponse(
         changes=_some_or_none(changed),
@@ -62,7 +62,7 @@ def answer(
 
 
 def provider_answer(changed: Collection[Path], *, replaces: bool) -> provider_pb2.DiffResponse:
-    """The answer for a provider resource."""
+    """Return the answer for a provider resource."""
     return provider_pb2.DiffResponse(
         changes=_some_or_none(changed),
         replaces=_top_level(changed) if replaces else [],
@@ -71,7 +71,7 @@ def provider_answer(changed: Collection[Path], *, replaces: bool) -> provider_pb
 
 
 def text(path: Path) -> str:
-    """The engine's spelling of a path."""
+    """Return a path in the engine's notation."""
     parts: list[str] = []
     for part in path:
         if isinstance(part, int):
@@ -94,7 +94,7 @@ def _top_level(paths: Iterable[Path]) -> list[str]:
 
 
 def _listed(path: Path, listed: frozenset[str]) -> bool:
-    """Whether `path` is one of `listed`, below one, or above one; `*` is every path."""
+    """Whether `path` is one of `listed`, or below or above one; `*` is every path."""
     if "*" in listed:
         return True
     keys = [part for part in path if isinstance(part, str)]

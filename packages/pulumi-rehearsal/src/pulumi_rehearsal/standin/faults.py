@@ -1,4 +1,4 @@
-"""Failures on demand: a resource that fails or stalls at a given step, by logical name."""
+"""Injected faults: a resource that fails or stalls at a given step, by logical name."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ STEPS: tuple[Step, ...] = get_args(Step)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
-    """What goes wrong: a resource whose logical name matches the glob `name`, at those `steps`.
+    """A fault of each resource whose logical name matches the glob `name`, at those `steps`.
 
-    `times` counts per resource and step, None is always. `seconds` above zero stalls the step for
-    so long and then lets it go on; zero fails it.
+    It happens `times` times per resource and step, always for `None`. With `seconds` above zero
+    the step stalls for that time and then succeeds; with zero it fails.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Fault:
 
 
 EACH_ONCE = Fault(name="*", steps=("create",))
-"""Every resource fails its first create."""
+"""Every resource fails the first time that it is created."""
 
 
 class Faults:
@@ -42,38 +42,36 @@ class Faults:
         self._cancellations = 0
 
     def strike(self, step: Step, urn: str, name: str) -> None:
-        """Stalls or raises `Refusal` where a fault is due; called before the step does anything."""
+        """Stall, or raise `Refusal`, if a fault is due; the step has done nothing yet."""
         for index, fault in enumerate(self._faults):
             if not self._due(index, fault, step, urn, name):
                 continue
             if not fault.seconds:
-                raise Refusal(
-                    f"injected failure: {step} of {name!r} (asked for by the rehearsal's options)"
-                )
+                raise Refusal(f"injected failure: {step} of {name!r} (an option of the rehearsal)")
             if self._cancelled_within(fault.seconds):
                 raise Refusal(f"{step} of {name!r} was cancelled while it stalled")
 
     def cancel(self) -> None:
-        """Ends the stalls that run; the engine asks for it at the end of every command too."""
+        """End the stalls in progress; the engine also calls this at the end of every command."""
         with self._lock:
             self._cancellations += 1
             self._lock.notify_all()
 
     @property
     def struck(self) -> int:
-        """How often a fault came due so far."""
+        """The number of faults that happened so far."""
         return sum(self._struck.values())
 
     @property
     def idle(self) -> tuple[Fault, ...]:
-        """The faults that never came due."""
+        """The faults that never happened."""
         busy = {index for index, _, _ in self._struck}
         return tuple(fault for index, fault in enumerate(self._faults) if index not in busy)
 
     def _cancelled_within(self, seconds: float) -> bool:
         with self._lock:
-            before = self._cancellations
-            return self._lock.wait_for(lambda: self._cancellations != before, seconds)
+            count = self._cancellations
+            return self._lock.wait_for(lambda: self._cancellations != count, seconds)
 
     def _due(self, index: int, fault: Fault, step: Step, urn: str, name: str) -> bool:
         if step not in fault.steps or not fnmatch.fnmatchcase(name, fault.name):

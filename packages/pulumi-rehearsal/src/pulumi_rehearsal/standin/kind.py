@@ -1,8 +1,8 @@
-"""What a stand-in knows about one resource type: its checks, its answers, its refusals.
+"""The stand-in for one resource type: its validation, its outputs, and what the cloud refuses.
 
-A module of a cloud subclasses `Kind` once per resource type and `Lookup` once per data source, and
-lists the instances in a tuple `KINDS`. `server.Server` calls them; it owns the wire, the diff and
-the world's bookkeeping, so that a `Kind` holds only what is peculiar to its type.
+A module of a cloud subclasses `Kind` once per resource type and `Lookup` once per data source.
+`server.Server` calls them. The server does the decoding, the diff and the records in the `World`,
+so that a `Kind` has only the rules of its type.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ __all__ = [
 class Call:
     """One request of the engine, decoded.
 
-    `scope` names the provider configuration that it came through: `aws:us-west-2`,
-    `kubernetes:<endpoint>`, `gitlab:https://gitlab.com`, `random`; its last part is `?` while the
-    configuration is unknown. `preview` is false in `Kind.check`: the engine does not say there.
-    `generation` counts the resources of this URN that were created before: a replacement has another.
+    `scope` identifies the provider's configuration: `aws:us-west-2`, `kubernetes:<endpoint>`,
+    `gitlab:https://gitlab.com`, `random`; its last part is `?` while the configuration is unknown.
+    `preview` is false in `Kind.check`, where the engine does not send it. `generation` is the
+    number of resources of this URN that were created before, so that a replacement has another one.
     """
 
     urn: str
@@ -54,13 +54,13 @@ class Call:
     generation: int = 0
 
     def hex(self, digits: int) -> str:
-        """Hexadecimal digits that are this resource's own: the same in each run."""
+        """Return hexadecimal digits that depend on URN and generation: the same in each run."""
         return hashlib.sha256(f"{self.urn}#{self.generation}".encode()).hexdigest()[:digits]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:
-    """What exists in a stand-in cloud; `urn` is empty for what a cloud made by itself."""
+    """A resource in a stand-in cloud; `urn` is empty for one that the program did not create."""
 
     urn: str
     type: str
@@ -71,8 +71,8 @@ class Resource:
     outputs: Properties
 
 
-class Invalid(Exception):  # noqa: N818 - what a check says, not a mishap
-    """Inputs that the provider refuses before anything is planned: (path, reason) pairs."""
+class Invalid(Exception):  # noqa: N818 - the answer of a check, not a fault
+    """Inputs that the provider refuses in its check: pairs of (path, reason)."""
 
     def __init__(self, *problems: tuple[str, str]) -> None:
         super().__init__("; ".join(f"{path}: {reason}" for path, reason in problems))
@@ -80,34 +80,36 @@ class Invalid(Exception):  # noqa: N818 - what a check says, not a mishap
 
 
 class Refusal(Exception):  # noqa: N818
-    """The cloud says no to a create, update or delete; the message words rule and remedy."""
+    """The cloud refuses a create, update or delete; the message has the rule and the remedy."""
 
 
 class Kind:
-    """One resource type. Override what the type does otherwise than echo its inputs."""
+    """One resource type. Without overrides it accepts its inputs and returns them as outputs."""
 
     token: ClassVar[str]
     computed: ClassVar[frozenset[str]] = frozenset()
-    """Outputs known only after the create: unknown in its preview."""
+    """Outputs that the cloud determines: unknown in the preview of a create."""
     secret_outputs: ClassVar[frozenset[str]] = frozenset()
     replaced_on: ClassVar[frozenset[str]] = frozenset()
-    """Input paths, without list indices, whose change makes a new resource; `*` is every path."""
+    """Input paths, without list indices, whose change replaces the resource; `*` is every path."""
     updated_on: ClassVar[frozenset[str]] = frozenset()
-    """Input paths known to change in place; `*` is every path that `replaced_on` does not name.
-    A change in neither set is treated as one in place, and warned of as `may replace`."""
+    """Input paths known to change in place; `*` is every path that is not in `replaced_on`.
+    A change of any other path counts as one in place, with the warning `may replace`."""
     recomputed: ClassVar[frozenset[str]] = frozenset()
-    """The part of `computed` that any update may change: unknown in its preview."""
+    """The part of `computed` that an update may change: unknown in the preview of an update."""
     delete_before_replace: ClassVar[bool] = False
     autonamed: ClassVar[str | None] = None
-    """The input that the provider fills with `<logical name>-<7 hex>` where it is absent."""
+    """The input that the provider sets to `<logical name>-<7 hex>` if it is absent."""
     autoname_limit: ClassVar[int] = 255
     """Longest physical name in characters; the provider refuses a longer automatic one."""
+    warning: ClassVar[str] = ""
+    """A warning for the report if the program uses the type, empty for none."""
 
     def check(self, call: Call, old: Properties | None) -> Properties:
-        """The inputs as the provider will take them; `old` are the last checked ones.
+        """Return the inputs with defaults; `old` are the last checked ones.
 
-        The default validates against the installed SDK's class and fills the automatic name.
-        Raises `Invalid` naming every path that is wrong.
+        The default validates against the installed SDK's class and sets the automatic name.
+        Raises `Invalid` with every path that is wrong.
         """
         problems = schema.problems(self.token, call.inputs)
         if problems:
@@ -115,7 +117,7 @@ class Kind:
         return self.autoname(call, old)
 
     def autoname(self, call: Call, old: Properties | None) -> Properties:
-        """`call.inputs` with the automatic name, which an existing resource keeps."""
+        """Return `call.inputs` with the automatic name, which an existing resource keeps."""
         field = self.autonamed
         if field is None or call.inputs.get(field) is not None:
             return call.inputs
@@ -131,13 +133,13 @@ class Kind:
 
     @staticmethod
     def is_automatic(name: str, logical_name: str) -> bool:
-        """Whether a physical name is one that `autoname` gave."""
+        """Whether a physical name was set by `autoname`."""
         return re.fullmatch(re.escape(logical_name) + "-[0-9a-f]{7}", name) is not None
 
     def deletes_first(self, logical_name: str, old: Properties, new: Properties) -> bool:
-        """Whether a replacement deletes the old resource before it makes the new one.
+        """Whether a replacement deletes the old resource before it creates the new one.
 
-        A fixed physical name would collide with itself: pulumi/pulumi-terraform-bridge
+        Two resources cannot have the same fixed physical name: pulumi/pulumi-terraform-bridge
         pkg/tfbridge/schema.go, nameRequiresDeleteBeforeReplace.
         """
         if self.delete_before_replace or self.autonamed is None:
@@ -147,26 +149,26 @@ class Kind:
         return same and not self.is_automatic(str(kept), logical_name)
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
-        """Id and outputs of the new resource. Raises `Refusal` where the cloud would."""
+        """Return id and outputs of the new resource. Raises `Refusal` if the cloud refuses it."""
         id = self.identify(call, world)
         return id, {**call.inputs, **self.compute(call, id, world)}
 
     def identify(self, call: Call, world: World) -> str:
-        """The new resource's id: `<type>-<17 hex>`, another one for each life of a URN."""
+        """Return the new resource's id: `<type>-<17 hex>`, another one for each generation."""
         short = call.type.rpartition(":")[2].lower()
         return f"{short}-{call.hex(17)}"
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """The values of `computed`, in the shape the cloud gives them."""
+        """Return the values of `computed`, in the cloud's format."""
         return {}
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """Outputs after a change in place: computed ones stay, dropped inputs go."""
+        """Return the outputs after a change in place: computed ones stay, removed inputs go."""
         kept = {key: value for key, value in old.outputs.items() if key not in old.inputs}
         return {**kept, **call.inputs}
 
     def delete(self, old: Resource, world: World) -> None:
-        """Raises `Refusal` where the cloud would not delete it."""
+        """Raise `Refusal` if the cloud would not delete the resource."""
 
 
 class Lookup:
@@ -175,7 +177,7 @@ class Lookup:
     token: ClassVar[str]
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """The data source's answer. Raises `Invalid` or `Refusal` as the provider would."""
+        """Return the data source's answer. Raises `Invalid` or `Refusal` as the provider would."""
         raise NotImplementedError
 
 
@@ -185,5 +187,5 @@ class Construct:
     token: ClassVar[str]
 
     def construct(self, request: ConstructRequest, scope: str, world: World) -> ConstructResponse:
-        """Registers the component and its children through `request.monitorEndpoint`."""
+        """Register the component and its children through `request.monitorEndpoint`."""
         raise NotImplementedError

@@ -1,6 +1,6 @@
-"""The stand-ins that a rehearsal serves, one package each.
+"""The stand-ins that the package brings along.
 
-A program that uses only some leaves the others unasked, and their SDKs unimported.
+A rehearsal serves all of them. None imports an SDK before the program uses one of its types.
 """
 
 from __future__ import annotations

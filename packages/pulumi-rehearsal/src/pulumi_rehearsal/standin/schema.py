@@ -1,8 +1,8 @@
-"""What the installed SDK says about a resource type: property names, types and required ones.
+"""The properties of a resource type in the installed SDK: names, types, and which are required.
 
-The generated classes are read as they stand (`NodeGroupArgs` and the nested `*Args` it names): a
-getter carries the wire name and the type, and a type that admits no None is required. A package is
-imported when the first of its types is asked for.
+They are read from the generated classes (`NodeGroupArgs` and the nested `*Args` that it names): a
+getter has the wire name and the type, and a property whose type excludes `None` is required. An SDK
+is imported when the first of its types is needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pulumi_rehearsal.standin.values import UNKNOWN, Properties
 Problem = tuple[str, str]
 """A path from the top of the inputs, and what is wrong there."""
 
-_WORDS: Final[Mapping[type, str]] = {
+_TYPE_NAMES: Final[Mapping[type, str]] = {
     str: "a string",
     int: "a whole number",
     float: "a number",
@@ -35,7 +35,7 @@ _WORDS: Final[Mapping[type, str]] = {
 
 
 def problems(token: str, inputs: Properties) -> list[Problem]:
-    """Everything in `inputs` that the SDK's class for `token` would not have let through."""
+    """Return what the SDK's class for `token` does not accept in `inputs`."""
     cls = args_class(token)
     if cls is None:
         return [("", f"the installed SDK has no resource type {token!r}")]
@@ -43,11 +43,11 @@ def problems(token: str, inputs: Properties) -> list[Problem]:
 
 
 @functools.cache
-def args_class(token: str) -> type | None:
-    """The SDK's `*Args` class of a resource type, or None where the SDK has none."""
+def resource_class(token: str) -> type | None:
+    """Return the SDK's class of a resource type, or `None` if no installed SDK has it."""
     package, module, _ = token.split(":", 2)
     try:
-        importlib.import_module(f"pulumi_{package}")
+        importlib.import_module(f"pulumi_{package.replace('-', '_')}")
     except ModuleNotFoundError:
         return None
     registered = rpc.get_resource_module(package, module, "")
@@ -57,8 +57,16 @@ def args_class(token: str) -> type | None:
     name = information["classes"].get(token)
     if name is None:
         return None
-    resource = getattr(importlib.import_module(information["fqn"]), name)
-    home = sys.modules[resource.__module__]
+    return cast("type", getattr(importlib.import_module(information["fqn"]), name))
+
+
+@functools.cache
+def args_class(token: str) -> type | None:
+    """Return the SDK's `*Args` class of a resource type, or `None` if the SDK has none."""
+    resource = resource_class(token)
+    if resource is None:
+        return None
+    home, name = sys.modules[resource.__module__], resource.__name__
     for candidate in (f"{name}InitArgs", f"{name}Args"):  # a Kubernetes NamespaceArgs is nested
         if hasattr(home, candidate):
             return cast("type", getattr(home, candidate))
@@ -75,17 +83,27 @@ class Field:
 
 @functools.cache
 def fields(cls: type) -> Mapping[str, Field]:
-    """The properties of an `*Args` class by wire name."""
+    """Return the properties of an `*Args` class by wire name."""
+    return {name: Field(hint=hint, required=not _admits_none(hint)) for name, hint in _getters(cls)}
+
+
+@functools.cache
+def outputs(token: str) -> Mapping[str, Any]:
+    """Return the type of each output that a resource of that type always has, by wire name."""
+    cls = resource_class(token)
+    hints = {} if cls is None else dict(_getters(cls))
+    plain = {name: get_args(hint)[0] for name, hint in hints.items() if get_args(hint)}
+    return {name: hint for name, hint in plain.items() if not _admits_none(hint)}
+
+
+def _getters(cls: type) -> Iterator[tuple[str, Any]]:
+    """Yield wire name and type of each property that the SDK declares with `pulumi.getter`."""
     namespace = dict(vars(sys.modules[cls.__module__]))
     local = {"Output": pulumi.Output, "T": type(None)}
-    found: dict[str, Field] = {}
     for member in vars(cls).values():
         wire_name = getattr(getattr(member, "fget", None), "_pulumi_name", None)
-        if wire_name is None:
-            continue
-        hint = typing.get_type_hints(member.fget, namespace, local)["return"]
-        found[wire_name] = Field(hint=hint, required=not _admits_none(hint))
-    return found
+        if wire_name is not None:
+            yield wire_name, typing.get_type_hints(member.fget, namespace, local)["return"]
 
 
 def _object_problems(
@@ -145,7 +163,7 @@ def _fits(value: Any, member: Any) -> bool:
 
 
 def _wire_types(origin: type) -> type | tuple[type, ...]:
-    """How a value of the SDK's type arrives."""
+    """Return the Python types that a value of the SDK's type has on the wire."""
     if origin in (bool, int, str):
         return origin
     if origin is float:
@@ -155,7 +173,7 @@ def _wire_types(origin: type) -> type | tuple[type, ...]:
 
 @functools.cache
 def _members(hint: Any) -> tuple[Any, ...]:
-    """The types a value on the wire may have: what wraps it in a program is left out."""
+    """Return the types that a value on the wire may have, without `Output` and `Awaitable`."""
     if get_origin(hint) not in (Union, types.UnionType):
         return () if _is_plumbing(hint) else (hint,)
     return tuple(member for part in get_args(hint) for member in _members(part))
@@ -199,8 +217,8 @@ def _wanted(members: tuple[Any, ...]) -> str:
 
 def _name(member: Any) -> str:
     origin = get_origin(member) or member
-    if member in _WORDS:
-        return _WORDS[member]
+    if member in _TYPE_NAMES:
+        return _TYPE_NAMES[member]
     if origin is Literal:
         return " or ".join(repr(choice) for choice in get_args(member))
     if isinstance(origin, type) and issubclass(origin, enum.Enum):
@@ -211,8 +229,8 @@ def _name(member: Any) -> str:
 
 
 def _describe(value: Any) -> str:
-    """The kind of value, never the value: it may be a secret."""
-    for shape, words in {**_WORDS, list: "a list", dict: "a mapping"}.items():
+    """Return the kind of a value, never the value, which may be a secret."""
+    for shape, name in {**_TYPE_NAMES, list: "a list", dict: "a mapping"}.items():
         if type(value) is shape:
-            return words
+            return name
     return "something else"

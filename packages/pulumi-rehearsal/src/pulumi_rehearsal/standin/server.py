@@ -1,9 +1,9 @@
 """One stand-in provider as the engine sees it: a gRPC server on the loopback for one package.
 
 The engine attaches to it (`PULUMI_DEBUG_PROVIDERS=<package>:<port>`), once for each provider
-resource and over a connection of its own, so the connection tells two clusters apart. What is
-peculiar to a resource type is in its `Kind`; here is what all share: decoding, preview, diff,
-secrets, the world's bookkeeping. No property value is ever logged.
+resource and over a connection of its own, so that the connection identifies the cluster or region.
+The rules of a resource type are in its `Kind`. The server does what all types share: decoding,
+preview, diff, secrets and the records in the `World`. It never logs a property's value.
 Protocol: pulumi/pulumi proto/pulumi/provider.proto.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent import futures
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -28,46 +28,46 @@ from pulumi_rehearsal.standin.values import UNKNOWN, Properties
 from pulumi_rehearsal.standin.world import Event, World
 
 WORKERS = 16
-"""Threads of one server; the engine waits where all are busy."""
+"""Threads of one server; further requests of the engine wait for a free one."""
 
 MESSAGE_BYTES = 64 * 1024 * 1024
 
 
 class Context(Protocol):
-    """The part of gRPC's servicer context that is used here."""
+    """The part of gRPC's servicer context that the server uses."""
 
     def peer(self) -> str:
-        """The connection, `ipv4:127.0.0.1:<port>`."""
+        """Return the connection, `ipv4:127.0.0.1:<port>`."""
         ...
 
     def abort(self, code: grpc.StatusCode, details: str) -> NoReturn:
-        """Ends the call with an error."""
+        """End the call with an error."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Package:
-    """What one provider package knows.
+    """The stand-ins of one provider.
 
-    `scope` turns a provider configuration into `Call.scope`; `source` is the folder that a message
-    names when a type is missing; `fallback` gives the kind of a type that `kinds` does not list,
-    for packages whose types form a family.
+    `scope` turns a provider configuration into `Call.scope`. `fallback` returns the kind of a type
+    that `kinds` does not list, `None` for the generic one. `check_up` returns what does not work
+    after an `up` that succeeded.
     """
 
     name: str
-    source: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[Kind, ...] = ()
     lookups: tuple[Lookup, ...] = ()
     constructs: tuple[Construct, ...] = ()
     scope: Callable[[Properties], str]
     fallback: Callable[[str], Kind | None] = field(default=lambda token: None)
+    check_up: Callable[[World], Sequence[str]] = field(default=lambda world: ())
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _answering(method: Method) -> Method:
-    """A refusal becomes an error of the call; anything unforeseen is a defect of the stand-in."""
+    """Turn a refusal into an error of the call, and any other exception into a recorded defect."""
 
     @functools.wraps(method)
     def answer(self: Server, request: Any, context: Context) -> Any:
@@ -88,10 +88,21 @@ def _answering(method: Method) -> Method:
 
 
 class Server(provider_pb2_grpc.ResourceProviderServicer):
-    """The provider protocol over a `World`; `start` it, hand `address` to the engine, `stop` it."""
+    """The provider protocol over a `World`.
 
-    def __init__(self, package: Package, world: World, faults: Faults) -> None:
+    `unknown` returns the kind of a type that the package does not know; by default such a type is
+    refused.
+    """
+
+    def __init__(
+        self,
+        package: Package,
+        world: World,
+        faults: Faults,
+        unknown: Callable[[str], Kind | None] = lambda token: None,
+    ) -> None:
         self.package = package
+        self._unknown = unknown
         self.world = world
         self.faults = faults
         self.defects: list[str] = []
@@ -103,7 +114,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         self.port = 0
 
     def start(self) -> int:
-        """Listens on a free port of the loopback and gives its number."""
+        """Listen on a free port of the loopback and return its number."""
         options = [
             ("grpc.max_receive_message_length", MESSAGE_BYTES),
             ("grpc.max_send_message_length", MESSAGE_BYTES),
@@ -116,13 +127,13 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         return self.port
 
     def stop(self) -> None:
-        """Ends stalls and calls that run, and closes the port."""
+        """End the injected stalls and the calls in progress, and close the port."""
         self.faults.cancel()
         if self._server is not None:
             self._server.stop(grace=None).wait()
 
     def note(self, action: Any, request: Any, detail: str) -> None:
-        """Adds a line about the resource of `request` to the world's journal."""
+        """Add an event about the resource of `request` to the world's journal."""
         urn = getattr(request, "urn", "")
         what = getattr(request, "type", "") or getattr(request, "tok", "")
         name = urn.rpartition("::")[2]
@@ -131,32 +142,32 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
     # Provider
 
     def Handshake(self, request: Any, context: Context) -> Any:
-        """What this provider understands."""
+        """Return the features that this provider supports."""
         return provider_pb2.ProviderHandshakeResponse(
             accept_secrets=True, accept_resources=True, accept_outputs=True
         )
 
     def Attach(self, request: Any, context: Context) -> Any:
-        """The engine's address; nothing is asked of the engine here."""
+        """Ignore the engine's address: the stand-in sends no requests to the engine."""
         return empty_pb2.Empty()
 
     def GetPluginInfo(self, request: Any, context: Context) -> Any:
-        """The version is the installed SDK's."""
+        """Return the version of the installed SDK."""
         version = metadata.version(f"pulumi_{self.package.name}")
         return plugin_pb2.PluginInfo(version=version)
 
     def GetSchema(self, request: Any, context: Context) -> Any:
-        """An empty schema: the SDK's classes hold what is validated here."""
+        """Return an empty schema: the stand-in validates against the SDK's classes."""
         return provider_pb2.GetSchemaResponse(schema=f'{{"name": "{self.package.name}"}}')
 
     @_answering
     def CheckConfig(self, request: Any, context: Context) -> Any:
-        """Any configuration that the SDK's provider class let through."""
+        """Accept any configuration that the SDK's provider class accepted."""
         return provider_pb2.CheckResponse(inputs=request.news)
 
     @_answering
     def DiffConfig(self, request: Any, context: Context) -> Any:
-        """Another scope is another provider: what it holds is made anew."""
+        """Replace the provider, and so its resources, if the scope changes."""
         old = wire.decode(request.olds).properties
         new = wire.decode(request.news).properties
         scope = self.package.scope(new)
@@ -165,7 +176,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     @_answering
     def Configure(self, request: Any, context: Context) -> Any:
-        """Remembers which scope this connection is."""
+        """Remember the scope of this connection."""
         properties = wire.decode(request.args).properties
         self._scopes[context.peer()] = self.package.scope(properties)
         return provider_pb2.ConfigureResponse(
@@ -199,7 +210,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     @_answering
     def Diff(self, request: Any, context: Context) -> Any:
-        """Which inputs changed, by the kind's table of what replaces and what does not."""
+        """Compare the inputs, and decide on a replacement from the kind's tables."""
         kind = self._kind(request)
         old = wire.decode(request.old_inputs).properties
         new = wire.decode(request.news).properties
@@ -211,7 +222,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     @_answering
     def Create(self, request: Any, context: Context) -> Any:
-        """Nothing but unknowns in a preview; else the kind makes it and the world holds it."""
+        """Return unknown outputs in a preview; otherwise create the resource in the world."""
         kind = self._kind(request)
         given = wire.decode(request.properties)
         call = self._call(request, context, given.properties)
@@ -221,24 +232,24 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         self._strike("create", request)
         with self.world.lock:
             id, outputs = kind.create(call, self.world)
-            thing = _thing(call, id, outputs)
-            self.world.add(thing)
-            self.world.record("created", thing)
+            resource = _resource(call, id, outputs)
+            self.world.add(resource)
+            self.world.record("created", resource)
         return provider_pb2.CreateResponse(id=id, properties=_outputs(kind, outputs, given.secrets))
 
     @_answering
     def Update(self, request: Any, context: Context) -> Any:
-        """As `Create`, for what exists."""
+        """Return unknown outputs in a preview; otherwise update the resource in the world."""
         kind = self._kind(request)
         given = wire.decode(request.news)
-        before = wire.decode(request.olds)
+        earlier = wire.decode(request.olds)
         call = self._call(request, context, given.properties)
-        secrets = given.secrets | {path for path in before.secrets if path[0] not in call.inputs}
+        secrets = given.secrets | {path for path in earlier.secrets if path[0] not in call.inputs}
         if request.preview:
             old_inputs = wire.decode(request.old_inputs).properties
-            old_thing = _thing(call, request.id, before.properties, old_inputs)
+            old = _resource(call, request.id, earlier.properties, old_inputs)
             outputs = {
-                **Kind.update(kind, call, old_thing, self.world),
+                **Kind.update(kind, call, old, self.world),
                 **dict.fromkeys(kind.recomputed, UNKNOWN),
             }
             return provider_pb2.UpdateResponse(properties=_outputs(kind, outputs, secrets))
@@ -248,14 +259,14 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             if old is None:
                 raise Refusal(f"{call.type} {request.id!r} does not exist in {call.scope}")
             outputs = kind.update(call, old, self.world)
-            thing = _thing(call, old.id, outputs)
-            self.world.replace(thing)
-            self.world.record("updated", thing)
+            resource = _resource(call, old.id, outputs)
+            self.world.replace(resource)
+            self.world.record("updated", resource)
         return provider_pb2.UpdateResponse(properties=_outputs(kind, outputs, secrets))
 
     @_answering
     def Delete(self, request: Any, context: Context) -> Any:
-        """What is gone already is no error, as with the real providers."""
+        """Delete the resource; one that is gone already is no error, as with real providers."""
         kind = self._kind(request)
         self._strike("delete", request)
         with self.world.lock:
@@ -268,51 +279,55 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     @_answering
     def Read(self, request: Any, context: Context) -> Any:
-        """An empty answer says that there is no such resource."""
+        """Return the resource, or an empty answer if it does not exist."""
         kind = self._kind(request)
-        thing = self._existing(request, self._scope(context))
-        if thing is None:
+        found = self._existing(request, self._scope(context))
+        if found is None:
             return provider_pb2.ReadResponse()
         known = wire.decode(request.inputs).secrets
         return provider_pb2.ReadResponse(
-            id=thing.id,
-            inputs=wire.encode(thing.inputs, known),
-            properties=_outputs(kind, thing.outputs, known),
+            id=found.id,
+            inputs=wire.encode(found.inputs, known),
+            properties=_outputs(kind, found.outputs, known),
         )
 
     # Functions and components
 
     @_answering
     def Invoke(self, request: Any, context: Context) -> Any:
-        """A data source's answer."""
+        """Return the answer of a data source."""
         lookup = self._lookups.get(request.tok)
         if lookup is None:
-            raise Refusal(self._unheard_of(request.tok, "Lookup"))
+            raise Refusal(self._unknown_type(request.tok, "lookups"))
         args = wire.decode(request.args).properties
         with self.world.lock:
             answer = lookup.invoke(args, self._scope(context), self.world)
-        fields: dict[str, Any] = {"return": wire.encode(answer)}  # a word that Python reserves
+        fields: dict[str, Any] = {"return": wire.encode(answer)}  # a reserved word of Python
         return provider_pb2.InvokeResponse(**fields)
 
     @_answering
     def Construct(self, request: Any, context: Context) -> Any:
-        """A remote component registers itself and its children with the engine."""
+        """Let a remote component register itself and its children with the engine."""
         construct = self._constructs.get(request.type)
         if construct is None:
-            raise Refusal(self._unheard_of(request.type, "Construct"))
+            raise Refusal(self._unknown_type(request.type, "packages"))
         return construct.construct(request, self._scope(context), self.world)
 
     # Shared
 
     def _kind(self, request: Any) -> Kind:
         token = request.type or _type_of(request.urn)
-        kind = self._kinds.get(token) or self.package.fallback(token)
+        kind = self._kinds.get(token) or self.package.fallback(token) or self._unknown(token)
         if kind is None:
-            raise Invalid(("", self._unheard_of(token, "Kind")))
+            raise Invalid(("", self._unknown_type(token, "kinds")))
+        if kind.warning and token not in self._kinds:
+            event = Event(action="warned", urn="", type=token, name="", detail=kind.warning)
+            self.world.note(event)
+        self._kinds[token] = kind
         return kind
 
-    def _unheard_of(self, token: str, what: str) -> str:
-        return f"the rehearsal does not know {token}; add a {what} in {self.package.source}"
+    def _unknown_type(self, token: str, option: str) -> str:
+        return f"the rehearsal has no stand-in for {token}; pass one with {option}=[...]"
 
     def _scope(self, context: Context) -> str:
         return self._scopes.get(context.peer(), f"{self.package.name}:?")
@@ -335,7 +350,9 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         self.faults.strike(step, request.urn, request.urn.rpartition("::")[2])
 
 
-def _thing(call: Call, id: str, outputs: Properties, inputs: Properties | None = None) -> Resource:
+def _resource(
+    call: Call, id: str, outputs: Properties, inputs: Properties | None = None
+) -> Resource:
     return Resource(
         urn=call.urn,
         type=call.type,
@@ -356,5 +373,5 @@ def _located(path: str, reason: str) -> str:
 
 
 def _type_of(urn: str) -> str:
-    """The last type of a URN's chain of parents."""
+    """Return the last type of a URN's chain of parents."""
     return urn.split("::")[2].rpartition("$")[2]

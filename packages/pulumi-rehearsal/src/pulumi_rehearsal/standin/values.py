@@ -1,18 +1,18 @@
-"""What a property may hold besides plain data: the value the engine does not know yet."""
+"""The value of a property that the engine does not know yet."""
 
 from __future__ import annotations
 
 from typing import Any, Final, final
 
 Properties = dict[str, Any]
-"""Wire names (camelCase) to plain Python; secrets unwrapped, `UNKNOWN` where nothing is known."""
+"""Wire names (camelCase) to plain Python values; secrets unwrapped, `UNKNOWN` if not known yet."""
 
 
 @final
 class Unknown:
-    """A value that only a later `up` will give; use the one instance, `UNKNOWN`.
+    """A value that is known only after `up`; use its one instance, `UNKNOWN`.
 
-    It is false, so that `inputs.get("name") or default` treats it as absent.
+    Its truth value is false, so that `inputs.get("name") or default` treats it as absent.
     """
 
     __slots__ = ()
@@ -34,7 +34,7 @@ UNKNOWN: Final = Unknown()
 
 
 def contains_unknown(value: object) -> bool:
-    """Whether `value` is unknown, or holds an unknown at any depth."""
+    """Whether `value` is unknown or contains an unknown value at any depth."""
     match value:
         case Unknown():
             return True

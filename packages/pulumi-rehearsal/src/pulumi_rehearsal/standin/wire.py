@@ -1,8 +1,8 @@
-"""Between the engine's protobuf structs and the plain properties that a `Kind` sees.
+"""Conversion between the engine's protobuf structs and the plain properties of a `Kind`.
 
 Signatures and sentinels: pulumi/pulumi sdk/go/common/resource/plugin/rpc.go and
 sdk/go/common/resource/sig/sig.go. Whole numbers are floats on the wire. Assets and
-archives stay the mappings that they are on the wire.
+archives stay mappings, as on the wire.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNKNOWN_TEXTS: Final = frozenset(
 )
 
 Path = tuple[str | int, ...]
-"""Keys and list indices from the top of the properties down to a value."""
+"""Keys and list indices that lead from the top of the properties to a value."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +46,7 @@ class Decoded:
 
 
 def decode(struct: struct_pb2.Struct) -> Decoded:
-    """Unwraps secrets and outputs; a whole number becomes an `int`, keys are sorted."""
+    """Unwrap secrets and outputs; a whole number becomes an `int`, keys are sorted."""
     secrets: set[Path] = set()
     properties = {
         key: _plain(value, (key,), secrets) for key, value in sorted(_fields(struct).items())
@@ -57,7 +57,7 @@ def decode(struct: struct_pb2.Struct) -> Decoded:
 def encode(
     properties: Mapping[str, Any], secrets: frozenset[Path] = frozenset()
 ) -> struct_pb2.Struct:
-    """The reverse of `decode`: values at `secrets` are marked; paths that lead nowhere are not."""
+    """Reverse `decode`: mark the values at `secrets`; a path without a value is ignored."""
     struct = struct_pb2.Struct()
     for key, value in properties.items():
         _fields(struct)[key].CopyFrom(_value(value, (key,), secrets))
@@ -99,7 +99,7 @@ def _plain_struct(fields: dict[str, struct_pb2.Value], path: Path, secrets: set[
 
 
 def _referred(fields: dict[str, struct_pb2.Value]) -> Any:
-    """A resource stands for its id, a component, which has none, for its URN."""
+    """Return the id of a resource, or the URN of a component, which has no id."""
     if "id" not in fields:
         return fields["urn"].string_value
     id = fields["id"].string_value

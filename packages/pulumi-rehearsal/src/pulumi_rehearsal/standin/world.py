@@ -1,7 +1,7 @@
-"""Everything that exists in the stand-in clouds of one rehearsal, and what happened to it.
+"""The resources that exist in the stand-in clouds of one rehearsal, and a journal of events.
 
-A `World` lives through preview, `up`, a failed `up` and `destroy` in one process. The server holds
-`lock` around each create, update and delete, so that a `Kind` may look and then act.
+One `World` lasts for all commands of a rehearsal. The server holds `lock` during each create,
+update and delete, so that a `Kind` may check a condition and then act on it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ABSENT = object()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One thing that happened; `detail` is the message of a refusal or warning."""
+    """One event; `detail` is the message of a refusal or warning."""
 
     action: Action
     urn: str
@@ -34,117 +34,125 @@ class Event:
 
 
 class World:
-    """The things of every scope (see `kind.Call.scope`), and the journal."""
+    """The resources of every scope (see `kind.Call.scope`), and the journal."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self._things: dict[tuple[str, str, str], Resource] = {}
+        self._resources: dict[tuple[str, str, str], Resource] = {}
         self._journal: list[Event] = []
         self._gone: list[Resource] = []
         self._generations: Counter[str] = Counter()
-        self._asked: Counter[str] = Counter()
+        self._calls: Counter[str] = Counter()
 
-    def add(self, thing: Resource) -> None:
-        """Raises `ValueError` where a thing of that type and id exists in the scope."""
+    def add(self, resource: Resource) -> None:
+        """Add a resource. Raises `ValueError` if one of its type and id exists in its scope."""
         with self.lock:
-            key = _key(thing)
-            if key in self._things:
-                raise ValueError(f"{thing.type} {thing.id!r} exists already in {thing.scope}")
-            self._things[key] = thing
-            self._generations[thing.urn] += 1
+            key = _key(resource)
+            if key in self._resources:
+                raise ValueError(
+                    f"{resource.type} {resource.id!r} exists already in {resource.scope}"
+                )
+            self._resources[key] = resource
+            self._generations[resource.urn] += 1
 
-    def replace(self, thing: Resource) -> None:
-        """Puts `thing` where one of the same scope, type and id was."""
+    def replace(self, resource: Resource) -> None:
+        """Put `resource` in the place of the one of the same scope, type and id."""
         with self.lock:
-            self._things[_key(thing)] = thing
+            self._resources[_key(resource)] = resource
 
-    def remove(self, thing: Resource) -> None:
-        """Takes `thing` out; nothing happens where it is gone already."""
+    def remove(self, resource: Resource) -> None:
+        """Remove `resource`, unless it is gone already."""
         with self.lock:
-            found = self._things.pop(_key(thing), None)
+            found = self._resources.pop(_key(resource), None)
             if found is not None:
                 self._gone.append(found)
 
     def gone(self, type: str) -> tuple[Resource, ...]:
-        """Every thing of that type that was taken out, as it was last, oldest first."""
+        """Return the removed resources of that type as they last were, oldest first."""
         with self.lock:
-            return tuple(thing for thing in self._gone if thing.type == type)
+            return tuple(resource for resource in self._gone if resource.type == type)
 
     def get(self, id: str, type: str | None = None, scope: str | None = None) -> Resource | None:
-        """The thing with that id; give `type` and `scope` where ids are not unique."""
+        """Return the resource with that id; give `type` and `scope` if ids are not unique."""
         with self.lock:
             if type is not None and scope is not None:
-                return self._things.get((scope, type, id))
-            for thing in self._things.values():
-                if thing.id == id and type in (None, thing.type) and scope in (None, thing.scope):
-                    return thing
+                return self._resources.get((scope, type, id))
+            for resource in self._resources.values():
+                if (
+                    resource.id == id
+                    and type in (None, resource.type)
+                    and scope in (None, resource.scope)
+                ):
+                    return resource
         return None
 
     def all(self, type: str | None = None, scope: str | None = None) -> tuple[Resource, ...]:
-        """Every thing of that type in that scope, in order of creation."""
+        """Return the resources of that type in that scope, in order of creation."""
         with self.lock:
             return tuple(
-                thing
-                for thing in self._things.values()
-                if type in (None, thing.type) and scope in (None, thing.scope)
+                resource
+                for resource in self._resources.values()
+                if type in (None, resource.type) and scope in (None, resource.scope)
             )
 
     def where(
         self, type: str | None = None, scope: str | None = None, **properties: Any
     ) -> tuple[Resource, ...]:
-        """Every thing whose outputs (else inputs) hold these values at the top level."""
+        """Return the resources whose top-level outputs (else inputs) have these values."""
         return tuple(
-            thing
-            for thing in self.all(type, scope)
-            if all(_value(thing, name) == wanted for name, wanted in properties.items())
+            resource
+            for resource in self.all(type, scope)
+            if all(_value(resource, name) == wanted for name, wanted in properties.items())
         )
 
     def find(
         self, type: str | None = None, scope: str | None = None, **properties: Any
     ) -> Resource | None:
-        """The first of `where`, or None."""
+        """Return the first of `where`, or `None`."""
         return next(iter(self.where(type, scope, **properties)), None)
 
     def by_arn(self, arn: str) -> Resource | None:
-        """The thing whose output `arn` it is."""
+        """Return the resource with that ARN."""
         return self.find(arn=arn)
 
     def generation(self, urn: str) -> int:
-        """How many resources of that URN were created so far."""
+        """Return the number of resources of that URN that were created so far."""
         with self.lock:
             return self._generations[urn]
 
     def fresh_hex(self, seed: str, digits: int) -> str:
-        """Hexadecimal digits that depend on `seed` and on how often it was asked, nothing else."""
+        """Return hexadecimal digits that depend only on `seed` and on the number of calls with it."""
         with self.lock:
-            self._asked[seed] += 1
-            text = f"{seed}#{self._asked[seed]}"
+            self._calls[seed] += 1
+            text = f"{seed}#{self._calls[seed]}"
         return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
-    def record(self, action: Action, thing: Resource, detail: str = "") -> None:
-        """Adds a line to the journal."""
-        event = Event(action=action, urn=thing.urn, type=thing.type, name=thing.name, detail=detail)
+    def record(self, action: Action, resource: Resource, detail: str = "") -> None:
+        """Add an event about a resource to the journal."""
+        event = Event(
+            action=action, urn=resource.urn, type=resource.type, name=resource.name, detail=detail
+        )
         self.note(event)
 
     def note(self, event: Event) -> None:
-        """Adds `event` to the journal."""
+        """Add an event to the journal."""
         with self.lock:
             self._journal.append(event)
 
     @property
     def journal(self) -> tuple[Event, ...]:
-        """What happened so far, oldest first."""
+        """The events so far, oldest first."""
         with self.lock:
             return tuple(self._journal)
 
     def __len__(self) -> int:
-        return len(self._things)
+        return len(self._resources)
 
 
-def _key(thing: Resource) -> tuple[str, str, str]:
-    return (thing.scope, thing.type, thing.id)
+def _key(resource: Resource) -> tuple[str, str, str]:
+    return (resource.scope, resource.type, resource.id)
 
 
-def _value(thing: Resource, name: str) -> Any:
-    value = thing.outputs.get(name, thing.inputs.get(name, _ABSENT))
+def _value(resource: Resource, name: str) -> Any:
+    value = resource.outputs.get(name, resource.inputs.get(name, _ABSENT))
     return _ABSENT if value is UNKNOWN else value

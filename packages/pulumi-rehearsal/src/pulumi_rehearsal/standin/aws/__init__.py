@@ -63,7 +63,6 @@ def scope(configuration: Properties) -> str:
 
 PACKAGE: Final = Package(
     name="aws",
-    source="packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/aws/",
     kinds=KINDS,
     lookups=LOOKUPS,
     scope=scope,

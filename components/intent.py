@@ -1,0 +1,93 @@
+"""Keyword arguments of components as the models of the stack file.
+
+A component takes either a piece of the plan, as this program does, or keywords that have the names
+of the keys in a stack file. The keywords pass through the same models and the same functions of
+`fleet`, so that defaults, limits and messages are the same for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, TypeAlias, TypeVar
+
+import pulumi
+
+from fleet.clusters.nodes import Pool
+from fleet.config.base import Model
+from fleet.config.load import parse_as
+from fleet.findings import errors
+from fleet.kubernetes import placement
+from fleet.kubernetes.placement import ANYWHERE, Placement
+
+_Config = TypeVar("_Config", bound=Model)
+
+
+class PoolComponent(Protocol):
+    """A component that registers one pool of nodes."""
+
+    @property
+    def plan(self) -> Pool:
+        """Labels, taints and size of the nodes."""
+        ...
+
+    @property
+    def ready(self) -> Sequence[pulumi.Resource]:
+        """Resources that must exist before a job can run on the pool."""
+        ...
+
+
+AnyPool: TypeAlias = PoolComponent | Pool
+"""A pool that a component registers, or the description of nodes that exist."""
+
+
+class InvalidArguments(pulumi.RunError):
+    """Arguments that no resource can be registered with; the engine prints it without traceback."""
+
+    def __init__(self, component: str, mistakes: Iterable[str]) -> None:
+        super().__init__("\n".join([f"{component}: invalid arguments.", *mistakes]))
+
+
+def read(model: type[_Config], component: str, keywords: Mapping[str, object]) -> _Config:
+    """Return keywords as a model of the stack file; None counts as absent.
+
+    Raises InvalidArguments with every mistake, each with the name of the argument and a remedy.
+    """
+    outputs = [key for key, value in keywords.items() if isinstance(value, pulumi.Output)]
+    if outputs:
+        raise InvalidArguments(
+            component,
+            (
+                f"  {key}: is a pulumi.Output, but decides which resources exist.\n"
+                "    Give a plain value, for example from pulumi.Config."
+                for key in outputs
+            ),
+        )
+    given = {key: value for key, value in keywords.items() if value is not None}
+    parsed = parse_as(model, given, "pass keyword arguments")
+    if parsed.stack is None or errors(parsed.findings):
+        raise InvalidArguments(component, (f"  {one}" for one in errors(parsed.findings)))
+    return parsed.stack
+
+
+def pool_plans(component: str, pools: Sequence[AnyPool]) -> tuple[Pool, ...]:
+    """Return the plan of each pool. Raises InvalidArguments without a pool."""
+    if not pools:
+        raise InvalidArguments(
+            component,
+            ["  pools: is empty.\n    Pass at least one pool, for example pools=[t4]."],
+        )
+    return tuple(pool if isinstance(pool, Pool) else pool.plan for pool in pools)
+
+
+def system_placement(pools: Sequence[AnyPool]) -> Placement:
+    """Return where controllers run: on these pools, or on any node without a taint."""
+    if not pools:
+        return ANYWHERE
+    return placement.system_placement(
+        [pool if isinstance(pool, Pool) else pool.plan for pool in pools]
+    )
+
+
+def pool_resources(pools: Iterable[AnyPool]) -> list[pulumi.Resource]:
+    """Return what must exist before jobs can run on the pools; nothing for existing nodes."""
+    return [one for pool in pools if not isinstance(pool, Pool) for one in pool.ready]

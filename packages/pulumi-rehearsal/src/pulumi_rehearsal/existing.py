@@ -1,0 +1,43 @@
+"""Resources that exist before the program runs, such as a Secret that another team creates.
+
+Pass them to `rehearse(existing=[...])`. Each exists in every Kubernetes cluster of the rehearsal.
+For another cloud, build a `Resource` with the type token, id and scope that the program looks up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pulumi_rehearsal.standin.kind import Properties, Resource
+from pulumi_rehearsal.standin.kubernetes.cluster import NAMESPACE, OUTSIDE, SECRET
+from pulumi_rehearsal.standin.kubernetes.pods import RUNTIME_CLASS
+
+
+def secret(namespace: str, name: str, keys: Iterable[str] = ()) -> Resource:
+    """Return a Secret with these keys; their values are made up."""
+    values = dict.fromkeys(keys, "made-elsewhere")
+    return _object(SECRET, name, {"stringData": values}, namespace=namespace)
+
+
+def namespace(name: str) -> Resource:
+    """Return a Namespace."""
+    return _object(NAMESPACE, name, {})
+
+
+def runtime_class(name: str) -> Resource:
+    """Return a RuntimeClass."""
+    return _object(RUNTIME_CLASS, name, {})
+
+
+def _object(token: str, name: str, fields: Properties, namespace: str = "") -> Resource:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    properties: Properties = {"metadata": metadata, **fields}
+    return Resource(
+        urn="",
+        type=token,
+        name=name,
+        id=f"{namespace}/{name}" if namespace else name,
+        scope=OUTSIDE,
+        inputs=properties,
+        outputs=properties,
+    )

@@ -1,0 +1,54 @@
+"""A rehearsal of one of our stack files: our checks first, then the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pulumi_rehearsal import driver
+
+from rehearsal import checks, stackfile
+from rehearsal.project import FLEET, Project
+from rehearsal.stackfile import StackFile
+
+if TYPE_CHECKING:
+    from pulumi_rehearsal.result import Result
+
+PRELOADED: Final = (
+    "stacks.deploy",
+    *("pulumi_aws.ec2", "pulumi_aws.eks", "pulumi_aws.iam", "pulumi_aws.autoscaling"),
+    *("pulumi_kubernetes.core.v1", "pulumi_kubernetes.helm.v3", "pulumi_kubernetes.yaml.v2"),
+)
+"""Modules that most stacks use; importing them takes a second."""
+
+
+def rehearse(
+    config: Path,
+    *,
+    to: Path | None = None,
+    project: Project = FLEET,
+    check: Callable[[StackFile], str] | None = None,
+    program: Callable[[], None] | None = None,
+    folder: Path | None = None,
+    **options: Any,
+) -> Result:
+    """Rehearse a stack file, or the change from `config` to the stack file `to`.
+
+    `check` replaces the project's own check, `program` its program; `options` are further options
+    of `pulumi_rehearsal.rehearse`. Raises `RehearsalError`, with every finding of a bad file.
+    """
+    files = [stackfile.read(path) for path in (config, to) if path is not None]
+    notes = "\n\n".join([(check or project.check)(file) for file in files])
+    return driver.rehearse(
+        project.folder,
+        stack_file=files[0],
+        to=files[1] if to is not None else None,
+        program=program or project.program,
+        existing=[resource for file in files for resource in checks.existing(file)],
+        only_known_types=True,
+        preload=PRELOADED if project is FLEET else (),
+        folder=folder or project.artifacts(files[-1].name),
+        notes=notes,
+        **options,
+    )
