@@ -38,7 +38,7 @@ def made(project: Path, ref: str = "main", file: str = STAGING) -> Made:
     [
         ("", "is not a stack file"),
         ("config: [\n", "is not YAML"),
-        ("config: {a: 1, a: 2}\n", "key 'a' stands twice"),
+        ("config: {a: 1, a: 2}\n", "key 'a' is a duplicate"),
         ("config: {a: 1}\n", "config has no key gpu-runners:stack"),
     ],
 )

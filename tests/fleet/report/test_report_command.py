@@ -154,7 +154,7 @@ def test_a_refused_stack_file_prints_every_finding(
         ("config: [", "is not YAML: line 1"),
         ("[]", "is not a stack file"),
         ("config: {}", "config has no key gpu-runners:stack"),
-        ("a: 1\na: 2", "key 'a' stands twice, line 2 (first in line 1)"),
+        ("a: 1\na: 2", "key 'a' is a duplicate, line 2 (first in line 1)"),
     ],
 )
 def test_a_file_that_is_no_stack_file_is_refused_with_its_path(
