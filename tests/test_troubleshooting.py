@@ -16,7 +16,7 @@ from tests.troubles_of_seeds import cards
 
 ROWS = {row.cause: row for row in rows()}
 FAULTS = {**troubles_of_seeds.FAULTS, **troubles_of_peers.FAULTS}
-REHEARSED = "the plugin's namespace does not admit it to /var/lib/kubelet/device-plugins"
+REHEARSED = "the namespace of the device plugin does not admit its hostPath volume"
 
 
 def test_every_row_has_a_cause_of_its_own() -> None:
@@ -97,8 +97,8 @@ def test_every_part_of_the_seeds_is_answered_by_name() -> None:
 
 
 def test_every_symptom_says_what_to_run() -> None:
-    first, _, _ = document().partition("# What users of their peers struggle with")
-    _, _, first = first.partition("# What the five systems tell")
+    first, _, _ = document().partition("# Problems that users of similar systems report")
+    _, _, first = first.partition("# Problems that the five seed projects document")
     for section in re.split(r"^## ", first, flags=re.MULTILINE)[1:]:
         if "Docker daemon" not in section.partition("\n")[0]:
             assert "```sh\nkubectl" in section, section.partition("\n")[0]

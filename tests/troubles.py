@@ -20,7 +20,7 @@ from tests.fleet.samples import TODAY
 UNTOLD = ("by design", "not covered")
 """Findings of rows that need no planted fault."""
 
-_HEADS = (("cause", "told by", "finding", "it points at"), ("trouble", "finding", "it points at"))
+_HEADS = (("cause", "source", "finding", "path"), ("problem", "finding", "path"))
 _CHECK = re.compile(r"`([a-z0-9-]+)`, (error|warning|note)")
 
 
@@ -76,11 +76,11 @@ def rows() -> Iterator[Row]:
             assert len(cells) == len(head), f"{symptom}: {line}"
             row = dict(zip(head, cells, strict=True))
             yield Row(
-                cause=row.get("cause") or row["trouble"],
+                cause=row.get("cause") or row["problem"],
                 symptom=symptom,
                 finding=row["finding"],
-                place=row["it points at"],
-                seed=row.get("told by"),
+                place=row["path"],
+                seed=row.get("source"),
             )
 
 

@@ -104,63 +104,67 @@ OLD_KUBERNETES = Fault(data=old_kubernetes())
 FAULTS: dict[str, Fault] = {
     # a job stays pending
     "the lane's pools have no GPUs": Fault(data=on_eks(pools=["system"])),
-    "every pool of the lane is paused": Fault(data=on_eks({"paused": True})),
-    "the pool's nodes have another GPU than the lane's": Fault(data=on_eks(gpu="L40S")),
-    "a job asks for more CPU than a node has left": Fault(data=on_eks(cpu=4)),
-    "a job asks for more memory than a node has left": Fault(data=on_eks(memory="16Gi")),
-    "more jobs than the pools hold at their maximum": TOO_MANY_JOBS,
-    "several lanes ask for more GPUs together than there are": Fault(data=two_lanes()),
+    "all pools of the lane are paused, and the lane is not": Fault(data=on_eks({"paused": True})),
+    "the nodes of the pool have another GPU model than the lane requires": Fault(
+        data=on_eks(gpu="L40S")
+    ),
+    "a job requests more CPU than an empty node has available": Fault(data=on_eks(cpu=4)),
+    "a job requests more memory than an empty node has available": Fault(
+        data=on_eks(memory="16Gi")
+    ),
+    "the lane starts more jobs than its pools hold at their maximum": TOO_MANY_JOBS,
+    "several lanes together request more GPUs than their pools have": Fault(data=two_lanes()),
     "labels of an existing pool match the nodes of another": Fault(data=labelled("a", "a")),
-    "a label of the pool is one that feature discovery overwrites": NVIDIA_LABEL,
-    "a label of an existing pool is not what feature discovery writes": Fault(
+    "GPU feature discovery overwrites a label of the pool": NVIDIA_LABEL,
+    "GPU feature discovery writes another value for a label of an existing pool": Fault(
         data=on_site(cards(labels={"example.com/pool": "gpu", "nvidia.com/gpu.product": "T4"}))
     ),
-    "GPU nodes without a taint are full of other pods": UNTAINTED,
+    "GPU nodes without a taint run other pods": UNTAINTED,
     # nodes offer no GPU
-    "a GPU stack is chosen, and no pool has GPUs": Fault(
+    "the cluster has a `gpu_stack`, and no pool has GPUs": Fault(
         data=with_stack(
             existing_of({"cpu": CPU}, {"plain": {"pools": ["cpu"], **ASKS}}),
             advertiser="device_plugin",
         )
     ),
-    "nothing advertises the GPUs": NO_PLUGIN,
-    "the cloud is to advertise them, and its image has no plugin": Fault(
+    "no device plugin advertises the GPUs": NO_PLUGIN,
+    "`advertiser: provider` on a cloud whose image has no device plugin": Fault(
         data=with_stack(on_eks(), advertiser="provider")
     ),
-    "the GPU Operator is to advertise them, and is not installed": Fault(
+    "`advertiser: operator` without the GPU Operator": Fault(
         data=with_stack(on_eks(), advertiser="operator")
     ),
-    "two plugins advertise them, and one was removed": TWO_PLUGINS,
-    "the operator does not run on this Kubernetes version": OLD_KUBERNETES,
+    "two device plugins advertised the GPUs, and one was removed": TWO_PLUGINS,
+    "the GPU Operator does not support the cluster's Kubernetes version": OLD_KUBERNETES,
     # no GPU in the job
-    "nodes have no driver, and the operator installs none": Fault(
+    "nodes have no driver, and the GPU Operator installs none": Fault(
         data=on_site(without(cards(), "driver"))
     ),
-    "jobs run on GPU nodes and ask for no GPU": NO_GPU_ASKED,
-    "a lane names a GPU model and asks for no GPU": Fault(data=on_eks(gpu="T4", **ASKS)),
-    "a lane has the tags of a GPU runner and asks for no GPU": Fault(
+    "jobs run on GPU nodes and request no GPU": NO_GPU_ASKED,
+    "a lane requires a GPU model and requests no GPU": Fault(data=on_eks(gpu="T4", **ASKS)),
+    "a lane has the tags of a GPU runner and requests no GPU": Fault(
         data=on_gitlab(default_tags=True, **ASKS)
     ),
-    "the job's container gets its card without nvidia-smi": Fault(
+    "the job's container gets its GPU without nvidia-smi": Fault(
         data=on_gitlab(driver_capabilities=["compute"])
     ),
-    "the job starts containers by docker": DOCKER,
-    "the RuntimeClass is not there": NO_CLASS,
+    "the job starts containers with docker": DOCKER,
+    "the cluster lacks the RuntimeClass of the lane": NO_CLASS,
     "pools of one lane need different RuntimeClasses": Fault(data=two_classes()),
-    "the driver does not know the card": Fault(data=on_site(cards("H100", driver="470.223.02"))),
+    "the driver does not support the GPU": Fault(data=on_site(cards("H100", driver="470.223.02"))),
     # the wrong number of GPUs
-    "a job asks for more GPUs than a node has": Fault(data=on_eks(gpus=2)),
-    "a job asks for several slices of shared cards": Fault(
+    "a job requests more GPUs than a node has": Fault(data=on_eks(gpus=2)),
+    "a job requests several slices of a shared GPU": Fault(
         data=on_eks({"sharing": {"time_slicing": 4}}, gpus=2)
     ),
-    "a job asks for several MIG instances and uses one": Fault(
+    "a job requests several MIG instances and uses one": Fault(
         data=on_site(cards("A100-40GB", sharing={"mig": "1g.5gb"}), gpus=2)
     ),
-    "a job sees every GPU of the node by its environment": Fault(
+    "a variable shows a job all GPUs of the node": Fault(
         data=on_eks(env={"NVIDIA_VISIBLE_DEVICES": "all"})
     ),
-    "a job sees every GPU of the node because it is privileged": PRIVILEGED,
-    "nodes are shared otherwise than the pool says": Fault(
+    "a privileged job sees all GPUs of the node": PRIVILEGED,
+    "the nodes have another sharing config than the pool declares": Fault(
         data=with_stack(
             on_site(
                 cards(
@@ -174,89 +178,87 @@ FAULTS: dict[str, Fault] = {
             advertiser="device_plugin",
         )
     ),
-    "GPUs of a node stay idle beside its jobs": Fault(
+    "jobs fill a node and leave GPUs idle": Fault(
         data=on_eks({"instance_types": ["g4dn.12xlarge"]}, gpus=3)
     ),
-    "more jobs at once than `concurrent` says": Fault(
+    "more jobs run at once than `concurrent` allows": Fault(
         data=on_gitlab(hpa={"min_replicas": 1, "max_replicas": 2})
     ),
     # the wrong machine
-    "the tags of one lane are all among those of a lane with other GPUs": Fault(
+    "a lane with other GPUs has all tags of this lane": Fault(
         data=made_on_gitlab(
             small={"pools": ["gpu"], "tags": ["gpu"]},
             large={"pools": ["l40s"], "tags": ["gpu", "l40s"]},
         )
     ),
-    "a job says only a label that lanes of other GPUs have too": Fault(data=shared_label()),
-    "jobs without tags take GPUs": Fault(
+    "a job has only a label that lanes with other GPUs share": Fault(data=shared_label()),
+    "a GPU lane takes jobs without tags": Fault(
         data=made_on_gitlab(small={"pools": ["gpu"], "run_untagged": True})
     ),
     # a device of the host
-    "the node offers the device, and the lane does not ask for it": Fault(
-        data=on_site(DRI, **ASKS)
-    ),
-    "the lane asks for it on a pool that does not offer it": Fault(
+    "the node offers the device, and the lane does not use it": Fault(data=on_site(DRI, **ASKS)),
+    "the lane uses the device on a pool that does not offer it": Fault(
         data=on_site({}, device="dri", **ASKS)
     ),
     "the runner is root only to open the device": Fault(
         data=on_site(DRI, device="dri", run_as_root=True, **ASKS)
     ),
     # CUDA
-    "the image's CUDA is of a newer major than the driver runs": OLD_DRIVER,
-    "the AMI's driver is too old for the CUDA that the lane declares": Fault(
+    "the image's CUDA has a newer major version than the driver runs": OLD_DRIVER,
+    "the AMI's driver is too old for the lane's `cuda`": Fault(
         data=on_eks({"release_version": "1.35.1-20250901"}, cuda="13.0")
     ),
-    "the image's CUDA is of a newer minor than the driver": Fault(
+    "the image's CUDA has a newer minor version than the driver": Fault(
         data=on_site(cards(driver="535.54.03"), image=CUDA.format("12.8.1"))
     ),
-    "the image's CUDA does not know the card any more": Fault(
+    "the image's CUDA no longer supports the GPU": Fault(
         data=on_site(cards("V100"), image=CUDA.format("13.0.1"))
     ),
-    "the image's CUDA brings no code of its own for the card": Fault(
+    "the image's CUDA cannot compile for the GPU's architecture": Fault(
         data=on_site(cards("L4"), image=CUDA.format("11.4.3"))
     ),
-    "the container gets no CUDA libraries of the driver": Fault(
+    "the container gets no CUDA libraries from the driver": Fault(
         data=on_gitlab(driver_capabilities=["utility"])
     ),
-    "the driver's branch gets no fixes any more": Fault(data=on_site(cards(driver="470.223.02"))),
-    "the image is another one than yesterday": Fault(
+    "the driver's branch has reached its end of life": Fault(
+        data=on_site(cards(driver="470.223.02"))
+    ),
+    "the tag of the image moved": Fault(
         data=on_eks(image="registry.example.com/pytorch-cloud/runner-gpu:latest")
     ),
     "the image's tag does not exist": Fault(
         data=on_gitlab(image="docker.io/nvidia/cuda:12.4-devel-ubuntu22.04")
     ),
     # memory
-    "a job needs more memory than the card has": Fault(data=on_eks(gpu_memory="20Gi")),
-    "a job needs more memory than its share of a card": ON_A_SHARE,
-    "a job's share of the node's memory is too small to work with": Fault(
+    "a job needs more GPU memory than the GPU has": Fault(data=on_eks(gpu_memory="20Gi")),
+    "a job needs more GPU memory than its share of the GPU": ON_A_SHARE,
+    "a job's fair share of the node's memory is too small": Fault(
         data=on_eks({"sharing": {"time_slicing": 32}})
     ),
-    "the memory limit is below what a job asks for": Fault(
+    "the memory limit is below the job's request": Fault(
         data=on_eks(memory="4Gi", memory_limit="2Gi")
     ),
-    "the memory limit is above what the node has": Fault(data=on_eks(memory_limit="16Gi")),
+    "the memory limit is above the node's memory": Fault(data=on_eks(memory_limit="16Gi")),
     "/dev/shm is larger than the memory limit": Fault(data=on_eks(memory="4Gi", shm="8Gi")),
     # owners
-    "the operator installs a driver where the cloud's image has one": EKS_DRIVER,
-    "the operator installs a driver where the nodes have one": Fault(
+    "the GPU Operator installs a driver over the one of the cloud's image": EKS_DRIVER,
+    "the GPU Operator installs a driver over the one of existing nodes": Fault(
         data=with_stack(on_site(cards()), operator={"driver": True})
     ),
-    "the operator installs a toolkit where the cloud's image has one": Fault(
+    "the GPU Operator installs a container toolkit over the one of the cloud's image": Fault(
         data=with_stack(on_oke(), operator={"toolkit": True})
     ),
-    "the node image is one that is known to be bad": Fault(
-        data=on_eks({"release_version": "1.35.8-20260930"})
-    ),
+    "the AMI release has a known fault": Fault(data=on_eks({"release_version": "1.35.8-20260930"})),
     # disk
     "the boot volume of an OKE GPU node is too small for CUDA images": SMALL_BOOT_VOLUME,
     "the root volume of an EKS GPU node is too small for CUDA images": Fault(
         data=on_eks({"disk_gib": 50, "instance_store": "unused"})
     ),
-    "a job asks for more disk than a node has left": Fault(data=on_eks(disk="200Gi")),
-    "images leave a job no disk": Fault(data=on_site(cards(disk="40Gi"))),
+    "a job requests more disk than an empty node has available": Fault(data=on_eks(disk="200Gi")),
+    "images leave no disk for a job": Fault(data=on_site(cards(disk="40Gi"))),
     # rights, and Docker
-    "jobs may deploy, and no namespace is named": Fault(data=access()),
-    "jobs may deploy where the runners' credentials are": Fault(
+    "`kubernetes_access` names no namespace": Fault(data=access()),
+    "jobs may deploy into the namespace with the runners' credentials": Fault(
         data=access(namespaces=["arc-runners"])
     ),
     "jobs may give themselves more rights": Fault(
@@ -267,7 +269,7 @@ FAULTS: dict[str, Fault] = {
     "a privileged Docker daemon stands beside each job": Fault(
         data=on_eks(pools=["system"], container_mode="dind", gpus=0, cpu="500m", memory="1Gi")
     ),
-    "an image has no registry, and CRI-O guesses none": Fault(
+    "the image name has no registry, which CRI-O requires": Fault(
         data=on_oke(image="example/runner:2.338.0-cuda12.8")
     ),
 }

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from fleet.catalog.limits import OKE_MAX_BOOT_VOLUME_GB, OKE_MIN_BOOT_VOLUME_GB
-from fleet.catalog.oci import SHAPES, BadShapeSize, Ocpus, UnknownShape, shape, sized
+from fleet.catalog.oci import SHAPES, Ocpus, ShapeSizeError, UnknownShapeError, shape, sized
 from fleet.config.base import Driver, Model, Rule
 from fleet.config.pools import LabelKey, LabelValue, Reserve, Sharing, bounds_rules, mig_rules
 
@@ -33,7 +33,7 @@ def ocid(kind: str) -> StringConstraints:
 def _known_shape(value: str) -> str:
     try:
         shape(value)
-    except UnknownShape as error:
+    except UnknownShapeError as error:
         hint = str(error).partition(": ")[2]
         raise ValueError(f"is not an OCI shape of the catalog; {hint}") from None
     return value
@@ -143,7 +143,7 @@ class OkePool(Model):
             return
         try:
             sized(kind, Ocpus(self.ocpus), self.memory_gb)
-        except BadShapeSize as error:
+        except ShapeSizeError as error:
             field = "ocpus" if self.ocpus > kind.flex.max_ocpus else "memory_gb"
             yield Rule(field, f"does not suit: {error}", "choose within these limits")
 

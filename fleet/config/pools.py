@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from fleet.catalog.ec2 import INSTANCE_TYPES, UnknownInstanceType, instance_type
+from fleet.catalog.ec2 import INSTANCE_TYPES, UnknownInstanceTypeError, instance_type
 from fleet.catalog.eks import AMI_TYPES, DEAD_AMI_TYPES
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.config.base import CpuOrNone, MemoryOrNone, Model, Rule, Zone, exactly_one
@@ -23,7 +23,7 @@ _OFFERED = tuple(
 def _known_instance_type(value: str) -> str:
     try:
         instance_type(value)
-    except UnknownInstanceType as error:
+    except UnknownInstanceTypeError as error:
         hint = str(error).partition(": ")[2]
         raise ValueError(f"is not an EC2 instance type of the catalog; {hint}") from None
     return value

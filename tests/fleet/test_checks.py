@@ -67,7 +67,7 @@ def test_lanes_that_list_pools_in_opposite_orders_are_told_at_their_cluster() ->
     assert "lanes list the pools" in finding.message
     assert "t4" in finding.message
     assert "a100" in finding.message
-    assert finding.remedy == "list them in the same order in every lane"
+    assert finding.remedy == "list these pools in the same order in every lane"
 
 
 def test_lanes_that_disagree_over_three_pools_are_told_too() -> None:
@@ -101,22 +101,27 @@ def test_lanes_of_two_clusters_may_prefer_as_they_like() -> None:
 @pytest.mark.parametrize(
     ("changes", "rule", "path", "message"),
     [
-        ({f"{LANES}.gpu.gpus": 3}, "fits", f"{LANES}.gpu.gpus", "asks for 3 nvidia.com/gpu"),
-        ({f"{LANES}.gpu.cpu": 9}, "fits", f"{LANES}.gpu.cpu", "asks for 9 cpu"),
-        ({f"{LANES}.gpu.memory": "64Gi"}, "fits", f"{LANES}.gpu.memory", "asks for 64Gi memory"),
-        ({f"{LANES}.gpu.disk": "1Ti"}, "fits", f"{LANES}.gpu.disk", "asks for 1024Gi disk"),
-        ({f"{LANES}.gpu.pools": ["system"]}, "gpu-pool", f"{LANES}.gpu.pools", "system has none"),
+        ({f"{LANES}.gpu.gpus": 3}, "fits", f"{LANES}.gpu.gpus", "requests 3 nvidia.com/gpu"),
+        ({f"{LANES}.gpu.cpu": 9}, "fits", f"{LANES}.gpu.cpu", "requests 9 cpu"),
+        ({f"{LANES}.gpu.memory": "64Gi"}, "fits", f"{LANES}.gpu.memory", "requests 64Gi memory"),
+        ({f"{LANES}.gpu.disk": "1Ti"}, "fits", f"{LANES}.gpu.disk", "requests 1024Gi disk"),
+        (
+            {f"{LANES}.gpu.pools": ["system"]},
+            "gpu-pool",
+            f"{LANES}.gpu.pools",
+            "pool system has no GPUs",
+        ),
         (
             {f"{CI}.gitlab.lanes.project.gpus": 2},
             "slices",
             f"{CI}.gitlab.lanes.project.gpus",
-            "asks for 2 slices of pool t4",
+            "requests 2 slices of pool t4",
         ),
         (
             {f"{CI}.eks.pools.a100.reserve": {"cpu": 100}},
             "fits",
             f"{LANES}.big",
-            "no cpu of an empty node of pool a100 (p4d.24xlarge) is left",
+            "an empty node of pool a100 (p4d.24xlarge) has no cpu left",
         ),
     ],
     ids=lambda part: part if isinstance(part, str) else None,

@@ -71,10 +71,15 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     ({f"{VULKAN}.device": "kvm"}, f"{VULKAN}.device", "pool dri does not offer", "{kvm: 4}"),
     ({f"{MIG}.device_access": "privileged"}, f"{MIG}.device_access", "no device", "device: dri"),
     ({f"{MIG}.device": "dri"}, f"{MIG}.device", "beside gpus", "one lane for each"),
-    ({f"{VULKAN}.runtime_class": "kata"}, f"{VULKAN}.runtime_class", "nothing says", "remove it"),
+    (
+        {f"{VULKAN}.runtime_class": "kata"},
+        f"{VULKAN}.runtime_class",
+        "does not declare",
+        "remove it",
+    ),
     ({f"{SKA}.max_cpu": 1}, f"{SKA}.max_cpu", "is below cpu", "lower cpu"),
     ({f"{SKA}.max_memory": "1Gi"}, f"{SKA}.max_memory", "is below memory", "lower memory"),
-    ({f"{SKA}.max_cpu": 200}, f"{SKA}.max_cpu", "asks for 200 cpu", "lower max_cpu"),
+    ({f"{SKA}.max_cpu": 200}, f"{SKA}.max_cpu", "requests 200 cpu", "lower max_cpu"),
     ({f"{SKA}.max_memory": "2000Gi"}, f"{SKA}.max_memory", "2000Gi memory", "lower max_memory"),
     ({f"{SKA}.hpa": {"min_replicas": 3, "max_replicas": 2}}, f"{SKA}.hpa.max_replicas", "", ""),
     ({f"{SKA}.pull_policy": ["Always"]}, f"{SKA}.pull_policy[0]", "not one of", "'always'"),
@@ -125,7 +130,7 @@ def test_a_kubeconfig_context_is_one_cluster() -> None:
     del honey["github"]
     (finding,) = told(every_key({"clusters.comb": honey}))
     assert finding[0] == "clusters.comb.existing.context"
-    assert "is the cluster of clusters.honey too" in finding[1]
+    assert "is the context of clusters.honey too" in finding[1]
 
 
 def test_pools_shared_unlike_each_other_need_the_label_that_picks_a_config() -> None:
@@ -153,7 +158,7 @@ def test_privileges_and_several_managers_are_warnings_of_the_report() -> None:
     found = {finding.path: finding for finding in warnings(changes)}
     for path in (f"{VULKAN}.device_access", f"{VULKAN}.run_as_root", f"{SKA}.hpa"):
         assert found[path].severity == "warning"
-    assert "2 managers run 30 jobs each, 60 at once" in found[f"{SKA}.hpa"].message
+    assert "2 managers of 30 jobs each: up to 60 jobs" in found[f"{SKA}.hpa"].message
     assert f"{VULKAN}.run_as_root" not in {finding.path for finding in warnings({})}
 
 
@@ -172,4 +177,5 @@ def test_pools_of_different_runtime_classes_are_different_lanes() -> None:
         f"{MIG}.pools": ["a100", "plain"],
     }
     (finding,) = told(every_key(changes))
-    assert finding[:2] == (f"{MIG}.pools", "names pools of different runtime_class; a job has one")
+    assert finding[0] == f"{MIG}.pools"
+    assert finding[1].startswith("have different runtime_class, but a job's pod has one")

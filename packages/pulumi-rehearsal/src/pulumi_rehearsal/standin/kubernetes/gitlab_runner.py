@@ -1,4 +1,4 @@
-"""The gitlab-runner chart: the manager of one lane, its Secret, and the jobs' configuration.
+"""The gitlab-runner chart: the manager, its Secret, and the jobs' configuration.
 
 Sources: gitlab-runner chart 0.86.0 as vendored in DoD-Platform-One/gitlab-runner (values.yaml,
 templates/deployment.yaml: a projected volume names both keys of the Secret;

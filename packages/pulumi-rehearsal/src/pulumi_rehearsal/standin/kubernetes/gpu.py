@@ -75,7 +75,7 @@ class GpuOperator(Chart):
             yield (
                 "timeout",
                 f"must be at least {MIN_ATOMIC_TIMEOUT_S} s with atomic: rolling DaemonSets over "
-                "a fleet takes longer, and the rollback leaves it half moved",
+                "many nodes take longer, and the rollback leaves some of them upgraded",
             )
 
     def relation_problems(
