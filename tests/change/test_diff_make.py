@@ -147,7 +147,7 @@ def test_a_change_of_the_program_shows_by_its_own_code_on_each_side(branch: Path
     """The base's code runs from the base's files: an import of the head's would hide the change."""
     edited(
         branch,
-        ("max_unavailable=1", "max_unavailable=2"),
+        ('"max_unavailable": 1', '"max_unavailable": 2'),
         file="components/aws/pool.py",
     )
     found, _ = made(branch)
