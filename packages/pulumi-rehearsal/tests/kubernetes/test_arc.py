@@ -16,7 +16,7 @@ RUNNER = {"name": "runner", "image": "runner:1", "command": ["run.sh"]}
 
 
 def sets(cluster: Cluster):
-    return [thing.id for thing in cluster.world.all(RUNNER_SET)]
+    return [resource.id for resource in cluster.world.all(RUNNER_SET)]
 
 
 # The controller

@@ -38,12 +38,12 @@ def groups(world: World, scope: str, ids: Iterable[str]) -> tuple[Resource, ...]
 
 def refuse_foreign(found: Iterable[Resource], vcn_id: str | None, what: str) -> None:
     """Raise `Refusal` if one of the subnets or groups is in another VCN."""
-    for thing in found:
-        actual = text(thing.outputs, "vcnId")
+    for resource in found:
+        actual = text(resource.outputs, "vcnId")
         if vcn_id is not None and actual is not None and actual != vcn_id:
-            noun = thing.type.rpartition(":")[2]
+            noun = resource.type.rpartition(":")[2]
             raise Refusal(
-                f"400-InvalidParameter: {noun} {thing.name} of {what} is in VCN {actual}, the "
+                f"400-InvalidParameter: {noun} {resource.name} of {what} is in VCN {actual}, the "
                 f"cluster in {vcn_id}; use one of the cluster's VCN"
             )
 
