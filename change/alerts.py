@@ -14,6 +14,7 @@ from change import wording
 from change.consequences import SEVERE, Update, consequence
 from change.document import Document, Group
 from change.escape import Name, Phrase
+from fleet.report.phrases import count
 
 _MAX_NAMES: Final = 50
 """Pools, and lanes, of a cluster that are named."""
@@ -84,8 +85,7 @@ def _updates(document: Document) -> Iterator[tuple[str, Phrase]]:
         if update.effect not in SEVERE or not text or (update.what, update.id) in known:
             continue
         effect = _EFFECTS.get(update.effect, update.effect)
-        nodes = wording.number(update.nodes, "node", "nodes")
-        most = f" (at most {nodes})" if update.what != "lane" else ""
+        most = f" (at most {count(update.nodes, 'node')})" if update.what != "lane" else ""
         title = (f"{update.what} ", Name(update.id), f" is {effect.upper()}{most}: {text}")
         yield effect, title
 

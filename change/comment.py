@@ -24,6 +24,7 @@ from change.document import Document, Group
 from change.escape import Name, Phrase, code, fenced, harmless, visible_lines
 from fleet.report.markdown import headline
 from fleet.report.model import Report
+from fleet.report.phrases import count
 from fleet.report.picture import picture
 
 MAX_CHARACTERS: Final = 65_000
@@ -120,7 +121,7 @@ def _headline(diff: Document) -> str:
     changing = sum(diff.counts.values())
     if not changing:
         return f"{stack}: no changes"
-    return f"{stack}: {wording.number(changing, 'resource changes', 'resources change')}"
+    return f"{stack}: {count(changing, 'changed resource')}"
 
 
 def _is_nothing(diff: Document) -> bool:
@@ -138,7 +139,7 @@ def _refused(diff: Document, limits: Limits, where: str) -> Iterator[str]:
         yield ""
         protected = wording.protected(diff)
         if protected and limits.lines:
-            many = wording.number(len(protected), "protected resource", "protected resources")
+            many = count(len(protected), "protected resource")
             yield from (f"<details><summary>{many}</summary>", "")
             yield from fenced(protected[: limits.lines], "text")
             yield from _more(len(protected) - limits.lines, where, "\n")
@@ -220,8 +221,7 @@ def _groups(diff: Document, limits: Limits, where: str) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
     yield from _more(len(diff.groups) - limits.rows, where, "\n")
     if diff.left_out:
-        more = wording.number(diff.left_out, "more resource is", "more resources are")
-        yield from ("", f"{more} counted, but not listed.")
+        yield from ("", f"{count(diff.left_out, 'more resource')} counted, but not listed.")
 
 
 def _why(one: Group, diff: Document) -> str:
@@ -253,16 +253,15 @@ def _folded(lines: Sequence[str], room: int, where: str) -> str:
             break
         kept.append(line)
     left_out = len(lines) - len(kept)
-    more = wording.number(left_out, "more line is", "more lines are")
-    cut = f"\n{more} in {where}.\n" if left_out else ""
+    cut = f"\n{count(left_out, 'more line')} in {where}.\n" if left_out else ""
     if not kept:
         return cut
     return "".join((begin, "\n".join(fenced(kept, "diff")), "\n", cut, end))
 
 
-def _more(count: int, where: str, before: str) -> Iterator[str]:
-    if count > 0:
-        yield f"{before}{count} more: see {where}"
+def _more(number: int, where: str, prefix: str) -> Iterator[str]:
+    if number > 0:
+        yield f"{prefix}{number} more: see {where}"
 
 
 def _markdown(phrase: Phrase) -> str:

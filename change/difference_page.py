@@ -1,18 +1,14 @@
-"""The difference of two reports as Markdown and on a terminal: effects on jobs come first."""
+"""The difference of two reports as Markdown: effects on jobs come first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from change.consequences import SEVERE, Update
 from change.difference import Difference, ItemChanges
 from fleet.report.markdown import finding_line
 from fleet.report.phrases import code, count, dollars, plain, table
-
-if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
 
 _NAMES = {
     "kinds": "instance types",
@@ -92,21 +88,17 @@ def _update(update: Update) -> str:
 
 def _totals(difference: Difference) -> Iterator[str]:
     rows: list[tuple[str, ...]] = []
-    for name, old, new in _costs(difference):
-        change = f"**{new - old:+,.0f} USD**"
-        rows.append((f"Cost per month, {name}", dollars(old), dollars(new), change))
+    for key, name in (("floor", "idle"), ("ceiling", "at full size")):
+        if (values := difference.money.get(key)) is not None:
+            old, new = _number(values.old), _number(values.new)
+            change = f"**{new - old:+,.0f} USD**"
+            rows.append((f"Cost per month, {name}", dollars(old), dollars(new), change))
     for model, values in difference.gpus.items():
         old, new = _number(values.old), _number(values.new)
         name = f"{plain(model)} GPUs at full size"
         rows.append((name, f"{old:.0f}", f"{new:.0f}", f"**{new - old:+.0f}**"))
     if rows:
         yield from table(("", "Before ", "After ", "Difference "), rows)
-
-
-def _costs(difference: Difference) -> Iterator[tuple[str, float, float]]:
-    for key, name in (("floor", "idle"), ("ceiling", "at full size")):
-        if (values := difference.money.get(key)) is not None:
-            yield name, _number(values.old), _number(values.new)
 
 
 def _number(value: object) -> float:
@@ -175,41 +167,3 @@ def _findings(difference: Difference) -> Iterator[str]:
             yield from (f"**{title}**", "")
             yield from map(finding_line, findings)
             yield ""
-
-
-def difference_tables(difference: Difference) -> Iterator[Text | Table]:
-    """Yield the difference for a terminal, field names as the report's JSON has them."""
-    from rich.text import Text  # noqa: PLC0415 (only a terminal needs rich)
-
-    from fleet.report import terminal  # noqa: PLC0415
-
-    yield Text("Difference", style="bold")
-    if not difference.base:
-        yield Text("There is no base: everything is new.")
-        return
-    if difference.is_empty():
-        yield Text("The reports do not differ.")
-        return
-    for one in difference.updates:
-        nodes = f", at most {count(one.nodes, 'node')}" if one.what != "lane" else ""
-        yield Text(f"{one.what} {one.id} {one.effect}{nodes}: {one.says}", style="yellow")
-    for name, old, new in _costs(difference):
-        yield Text(f"per month {name}: {dollars(old)} -> {dollars(new)} ({new - old:+,.0f} USD)")
-    yield terminal.table("Changes", ("What", "Field", "Before", "After"), _rows(difference))
-
-
-def _rows(difference: Difference) -> Iterator[tuple[str, str, str, str]]:
-    for model, values in difference.gpus.items():
-        yield "GPUs", model, _text(values.old), _text(values.new)
-    for noun, group in _groups(difference):
-        for verb, names in (("added", group.added), ("removed", group.removed)):
-            yield from ((f"{noun} {verb}", name, "", "") for name in names)
-        for old, new in group.renamed.items():
-            yield f"{noun} renamed", "", old, new
-        for name, fields in group.changed.items():
-            for field, values in fields.items():
-                yield name, field, _text(values.old), _text(values.new)
-
-
-def _text(value: object) -> str:
-    return "none" if value is None else str(value)

@@ -7,23 +7,20 @@ Exit codes: those of `fleet.report`; 2 also for a base that does not exist.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from change import revision
 from change.difference import compare
-from change.difference_page import difference_markdown, difference_tables
+from change.difference_page import difference_markdown
+from change.revision import WrongBaseError
 from fleet.config.stackfile import NotAStackFile
 from fleet.findings import StackFileError
 from fleet.report.__main__ import Appendix, options_parser, report_of, run
 from fleet.report.model import Report
-
-
-class BaseNotFoundError(ValueError):
-    """The base is neither a file nor a git revision, or cannot be read."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def appendix(options: argparse.Namespace, file: Path, report: Report) -> Appendix | None:
         try:
             base = base_report(options.base, file, options.stack)
-        except BaseNotFoundError as error:
-            parser.error(f"--base {error}")
+        except WrongBaseError as error:
+            parser.error(f"--base: {error}")
         except (StackFileError, NotAStackFile) as error:
             # An older stack file may break rules of this revision.
             print(f"no difference is shown, because the base is refused:\n{error}", file=sys.stderr)
@@ -48,7 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Appendix(
             json={"difference": difference.model_dump(mode="json")},
             markdown=difference_markdown(difference),
-            terminal=lambda: difference_tables(difference),
         )
 
     return run(parser, arguments, appendix)
@@ -57,16 +53,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def base_report(base: str, file: Path, stack: str | None) -> Report | None:
     """Return the report of `base`; `None` if it is a revision without `file`.
 
-    Raises `BaseNotFoundError`, `StackFileError`, `NotAStackFile`.
+    Raises `WrongBaseError`, `StackFileError`, `NotAStackFile`.
     """
     other = Path(base)
     if not other.is_file():
-        text = at_revision(file, base)
+        try:
+            repository = revision.repository(file.parent)
+            text = repository.text(repository.base(base, exact=True).commit, file.name)
+        except WrongBaseError as error:
+            raise WrongBaseError(f"{base} is not a file, and {error}") from None
         return None if text is None else report_of(text, f"{base}:{file.name}", stack)
     try:
         text = other.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise BaseNotFoundError(f"{base}: cannot be read as text") from None
+        raise WrongBaseError(f"{base}: cannot be read as text") from None
     if other.suffix != ".json":
         return report_of(text, base, stack)
     try:
@@ -74,32 +74,8 @@ def base_report(base: str, file: Path, stack: str | None) -> Report | None:
     except ValidationError:
         report = Report()
     if not report.clusters:
-        raise BaseNotFoundError(f"{base}: is not a report that --format json wrote")
+        raise WrongBaseError(f"{base}: is not a report that --format json wrote")
     return report
-
-
-def at_revision(file: Path, revision: str) -> str | None:
-    """Return a file's text at a git revision, `None` if it did not exist there."""
-    known = _git(
-        file, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
-    )
-    commit = known.stdout.strip()
-    if known.returncode or not commit:
-        raise BaseNotFoundError(f"{revision}: is neither a file nor a git revision here")
-    found = _git(file, "show", "--end-of-options", f"{commit}:./{file.name}")
-    return None if found.returncode else found.stdout
-
-
-def _git(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(  # noqa: S603 - no shell, and a revision is no option
-            ["git", "-C", str(file.parent), *arguments],  # noqa: S607 - git is found on the PATH
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise BaseNotFoundError("git is not installed; name a file as the base") from None
 
 
 if __name__ == "__main__":

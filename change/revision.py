@@ -129,6 +129,11 @@ class Repository:
         """Return whether a commit has a file of the project."""
         return " blob " in self._ask("ls-tree", "-z", commit, "--", str(path))
 
+    def text(self, commit: str, name: str) -> str | None:
+        """Return a file of the project at a commit, `None` if it does not exist there."""
+        done = self._git("show", "--end-of-options", f"{commit}:./{name}")
+        return done.stdout if done.returncode == 0 else None
+
     def stacks(self, commit: str) -> list[str]:
         """Return the names of the stacks in the working tree and in a commit."""
         then = self._ask("ls-tree", "-z", "--name-only", commit).split("\0")
@@ -177,8 +182,8 @@ def repository(project: Path) -> Repository:
         raise WrongBaseError("git is not on PATH; install it") from None
     if done.returncode != 0:
         raise WrongBaseError(
-            f"{project}: is not a git checkout ({_last_line(done)}); a diff needs the base's "
-            "files: clone the repository, or use make rehearse FROM=old.yaml TO=new.yaml"
+            f"{project}: is not in a git repository ({_last_line(done)}); clone the repository, or "
+            "compare two files: make rehearse FROM=old.yaml TO=new.yaml"
         )
     return Repository(top=Path(done.stdout.strip("\n")), project=project.resolve())
 

@@ -11,6 +11,7 @@ from typing import Final
 from change.consequences import consequence, renamed_lane
 from change.document import Document, Group, Operation, Property, Rename, Setting
 from change.escape import Name, Phrase
+from fleet.report.phrases import count
 
 MAX_CAUSES: Final = 3
 """Causes that one line names."""
@@ -35,12 +36,11 @@ def counts(document: Document) -> Phrase:
     """Return how many resources have each operation."""
     if document.removed:
         return ("no preview, because the stack file is removed",)
-    found = [f"{count} {operation}" for operation, count in document.counts.items() if count]
+    found = [f"{number} {name}" for name, number in document.counts.items() if number]
     if not found and document.refused:
         return ("no preview",)
     if not found:
-        same = number(document.unchanged, "resource stays", "resources stay")
-        return (f"no changes, {same} the same",)
+        return (f"no changes, {count(document.unchanged, 'resource')} the same",)
     return (", ".join([*sorted(found), f"{document.unchanged} same"]),)
 
 
@@ -145,11 +145,6 @@ def window(old: str, new: str, most: int = WINDOW) -> tuple[str, str]:
         )
         start = max(0, same - most // 4)
     return _cut(old, start, most), _cut(new, start, most)
-
-
-def number(count: int, one: str, many: str) -> str:
-    """Return a count with its noun."""
-    return f"{count} {one if count == 1 else many}"
 
 
 def plain(phrase: Phrase) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from fleet.config.stackfile import NotAStackFile, stack_value
 from fleet.findings import StackFileError
@@ -22,19 +22,13 @@ from fleet.report.build import build_report, finding_section
 from fleet.report.markdown import markdown
 from fleet.report.model import Report
 
-if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Appendix:
-    """What follows the report, in every format."""
+    """What follows the report: keys beside those of the report, or Markdown."""
 
     json: dict[str, Any]
-    """Keys beside those of the report."""
     markdown: str
-    terminal: Callable[[], Iterable[Text | Table]]
 
 
 MakeAppendix = Callable[[argparse.Namespace, Path, Report], Appendix | None]
@@ -107,7 +101,7 @@ def _write(out: IO[str], style: str, report: Report, appendix: Appendix | None) 
     else:
         from fleet.report.terminal import write  # noqa: PLC0415 (only a terminal needs rich)
 
-        write(out, report, appendix.terminal() if appendix is not None else ())
+        write(out, report, appendix.markdown if appendix is not None else "")
 
 
 def _json(data: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
@@ -30,11 +31,13 @@ _WIDTH = 160
 """Columns in a file or a pipe."""
 
 
-def write(out: IO[str], report: Report, more: Iterable[Text | Table] = ()) -> None:
-    """Print the report, and what else belongs below it."""
+def write(out: IO[str], report: Report, more: str = "") -> None:
+    """Print the report, and the Markdown that follows it."""
     console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDTH)
-    for part in (*_headline(report), *_tables(report), *_findings(report), *more):
+    for part in (*_headline(report), *_tables(report), *_findings(report)):
         console.print(part)
+    if more:
+        console.print(Markdown(more))
 
 
 def _headline(report: Report) -> Iterator[Text]:
@@ -57,7 +60,7 @@ def _headline(report: Report) -> Iterator[Text]:
 
 def _tables(report: Report) -> Iterator[Table]:
     head = ("Cluster", "Lane", "Write in the job", "Runs on", "A job gets", "At a time")
-    yield table(
+    yield _table(
         "Lanes",
         (*head, "USD per job-hour"),
         (
@@ -69,7 +72,7 @@ def _tables(report: Report) -> Iterator[Table]:
             for cluster, name, lane in report.lanes()
         ),
     )
-    yield table(
+    yield _table(
         "Pools",
         ("Cluster", "Pool", "Nodes", "Kind", "GPUs per node", "Free for jobs", "USD per hour"),
         (
@@ -81,7 +84,7 @@ def _tables(report: Report) -> Iterator[Table]:
             for cluster, name, pool in report.pools()
         ),
     )
-    yield table(
+    yield _table(
         "Quotas at full size",
         ("Quota", "Where", "Needed", "Pools"),
         (
@@ -91,7 +94,7 @@ def _tables(report: Report) -> Iterator[Table]:
     )
 
 
-def table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+def _table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
     """Return a table of plain text: rich interprets no markup in a cell."""
     found = Table(title=title, title_justify="left", show_lines=False)
     for name in head:

@@ -92,9 +92,9 @@ def test_a_refusal_comes_first_and_what_is_protected_is_folded() -> None:
 
 
 def test_one_is_not_spoken_of_as_many() -> None:
-    assert "1 resource changes" in comment(diff(subjects=[group()], counts={"update": 1}))
-    assert "2 resources change\n" in comment(diff(subjects=[group()], counts={"update": 2}))
-    assert "1 resource stays the same" in comment(diff(unchanged=1))
+    assert "1 changed resource" in comment(diff(subjects=[group()], counts={"update": 1}))
+    assert "2 changed resources\n" in comment(diff(subjects=[group()], counts={"update": 2}))
+    assert "1 resource the same" in comment(diff(unchanged=1))
 
 
 def test_a_lane_with_another_name_is_renamed_and_not_removed() -> None:

@@ -175,13 +175,13 @@ def test_what_is_dangerous_stands_first_and_says_why() -> None:
 def test_no_change_says_so_and_nothing_else() -> None:
     text = comment(diff())
     assert "## `prod`: no changes" in text
-    assert "no changes, 7 resources stay the same" in text
+    assert "no changes, 7 resources the same" in text
     assert "###" not in text
 
 
 def test_what_is_left_out_is_said() -> None:
     text = comment(diff(subjects=[group()], left_out=12))
-    assert "12 more resources are counted, but not listed" in text
+    assert "12 more resources counted, but not listed" in text
 
 
 def test_a_renamed_lane_says_what_becomes_of_its_jobs() -> None:
@@ -308,7 +308,7 @@ def test_the_comment_stays_below_the_limit_and_cuts_what_is_folded_first() -> No
     text = comment(diff(subjects=many, counts={"update": 600}))
     assert len(text) <= MAX_CHARACTERS
     assert "<details><summary>More properties</summary>" in text
-    assert "more lines are in the job's summary" in text
+    assert "more lines in the job's summary" in text
     assert "`pool-0`" in text.partition("<details>")[0]
     assert outside_code(text)
 

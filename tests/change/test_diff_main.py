@@ -146,5 +146,5 @@ def test_the_terminal_is_not_steered_by_a_name(capsys: pytest.CaptureFixture[str
 
 def test_no_change_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(diff(), capsys)
-    assert "no changes, 7 resources stay the same" in text
+    assert "no changes, 7 resources the same" in text
     assert "the stack file" not in text

@@ -68,7 +68,7 @@ def test_without_a_common_ancestor_the_tip_is_taken_and_said(project: Path) -> N
 
 
 def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WrongBaseError, match=r"is not a git checkout .*make rehearse FROM="):
+    with pytest.raises(WrongBaseError, match=r"is not in a git repository .*make rehearse FROM="):
         repository(tmp_path)
 
 

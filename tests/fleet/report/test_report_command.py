@@ -95,7 +95,7 @@ def test_a_base_is_a_git_revision(capsys: pytest.CaptureFixture[str], file: Path
     assert page.index("## Fleet") < page.index("## Difference")
     assert "| maximum nodes |" in page
     shown = printed(capsys, "--config", str(file), "--base", "HEAD")
-    assert "\nDifference\n" in shown
+    assert "maximum nodes" in shown
 
 
 def test_a_base_is_another_stack_file_or_a_report(
@@ -172,9 +172,9 @@ def test_what_is_no_stack_file_is_told_with_its_path(
         ([], "one of the arguments --stack --config is required"),
         (["--stack", "none-such"], "Pulumi.none-such.yaml: cannot be read"),
         (["--stack", "staging", "--format", "pdf"], "invalid choice"),
-        (["--stack", "staging", "--base", "no-such-ref"], "is neither a file nor a git revision"),
-        (["--stack", "staging", "--base=--output=x"], "is neither a file nor a git revision"),
-        (["--stack", "staging", "--base", "tests/odd.json"], "is neither a file nor a git"),
+        (["--stack", "staging", "--base", "no-such-ref"], "is not a file, and BASE="),
+        (["--stack", "staging", "--base=--output=x"], "is not a file, and BASE="),
+        (["--stack", "staging", "--base", "tests/odd.json"], "is not a file, and BASE="),
     ],
 )
 def test_a_wrong_option_ends_with_two_and_says_what_is_wrong(
@@ -208,7 +208,7 @@ def test_without_git_a_revision_is_no_base(
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SystemExit):
         main_with_base(["--config", str(file), "--base", "HEAD"])
-    assert "git is not installed; name a file as the base" in capsys.readouterr().err
+    assert "git is not on PATH; install it" in capsys.readouterr().err
 
 
 def test_a_report_reads_no_secret(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
