@@ -160,7 +160,7 @@ def _newest_image(
 ) -> pulumi.Output[str]:
     """Look up the newest node image that OKE offers for the cluster's version.
 
-    Raises fleet.catalog.oke.NoNodeImage if there is none.
+    Raises fleet.catalog.oke.NoNodeImageError if there is none.
     """
     newest = newest_gpu_image if plan.gpu else newest_image
     offered = _ENGINE.get_node_pool_option_output(

@@ -1,6 +1,6 @@
-"""AMI releases of EKS: faults that forbid one, and the NVIDIA driver that one holds.
+"""AMI releases of EKS: releases with known faults, and their NVIDIA driver.
 
-A release version is `minor.patch-day`, such as 1.35.8-20260923; the day alone names the release.
+A release version is `minor.patch-day`, such as 1.35.8-20260923. The day identifies the release.
 
 Source: https://github.com/awslabs/amazon-eks-ami : release notes, and the issues named below.
 """
@@ -14,13 +14,13 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmiFault:
-    """Why not to pin an AMI release on some Kubernetes minors (33 for 1.33)."""
+    """A fault of an AMI release on a range of Kubernetes minors (33 for 1.33)."""
 
     reason: str
     oldest_kubernetes: int
     newest_kubernetes: int
     fixed_in: str
-    """Day of the release that is sound again."""
+    """Day of the first release without the fault."""
     source: str
 
 
@@ -35,15 +35,13 @@ _KERNEL_PANIC: Final = AmiFault(
 AMI_RELEASE_FAULTS: Final[Mapping[str, AmiFault]] = MappingProxyType(
     {"20260930": _KERNEL_PANIC, "20261003": _KERNEL_PANIC}
 )
-"""Day of an AMI release (the part after the dash) -> what is wrong with it."""
+"""Day of an AMI release (the part after the dash) -> its fault."""
 
 
 def ami_fault(release_version: str) -> AmiFault | None:
-    """Return what is wrong with a release such as `1.35.8-20260930`, None where nothing is known.
+    """Return the known fault of a release such as `1.35.8-20260930`.
 
-    Raises:
-        ValueError: it is not of the form minor.patch-day.
-
+    Raises ValueError for a release version of another form.
     """
     minor, day = _release_parts(release_version)
     fault = AMI_RELEASE_FAULTS.get(day)
@@ -52,8 +50,9 @@ def ami_fault(release_version: str) -> AmiFault | None:
     return fault
 
 
-# Day of the first release -> branch that the NVIDIA variant of AL2023 holds at least from then on.
-# Each day is one by which the change is certain, so a release between two rows may hold more.
+# Day -> minimum driver branch of the NVIDIA variant of AL2023 since that day. On that day the
+# change is certain; a release between two rows can have a newer branch. Since 20260917 the AMI
+# also has 595, for g7 only (issue 2768).
 _AMI_DRIVERS: Final = (
     # The first AL2023 NVIDIA AMIs, of autumn 2024 (from memory; newer than 550 in March 2025:
     # awslabs/amazon-eks-ami issue 2196).
@@ -64,18 +63,11 @@ _AMI_DRIVERS: Final = (
     ("20251120", 580),
 )
 
-MIXED_AMI_DRIVERS_SINCE: Final = "20260917"
-"""Day since which the NVIDIA AMI holds 595 too and takes it for g7 only (issue 2768)."""
-
 
 def ami_driver_branch(release_version: str) -> int | None:
-    """Return the driver branch that an AL2023 NVIDIA release holds at least.
+    """Return the minimum driver branch of an AL2023 NVIDIA release.
 
-    None for one that is older than these AMIs are.
-
-    Raises:
-        ValueError: it is not of the form minor.patch-day.
-
+    `None` for a release older than these AMIs. Raises ValueError for a version of another form.
     """
     _, day = _release_parts(release_version)
     branches = [branch for since, branch in _AMI_DRIVERS if since <= day]

@@ -1,12 +1,12 @@
-"""Labels that GPU Feature Discovery, the operator and Node Feature Discovery write on nodes.
+"""Labels that GPU Feature Discovery, the GPU Operator and Node Feature Discovery set on nodes.
 
-Discovery overwrites what it owns, so a pool that declares another value waits for a node that
-never comes, or gets one whose label then turns. Values of the labels that tell a slice from a card:
+Discovery overwrites its labels. If a pool declares another value, no node ever matches, or the
+label of a started node changes. Values of the labels that differ between a slice and a card:
 
-- time slicing or MPS with the resource's own name: product gets `-SHARED`, replicas the number of
+- time slicing or MPS without renamed resources: product gets `-SHARED`, replicas the number of
   slices, count stays the number of cards;
 - MIG strategy `single`: product gets `-MIG-<profile>`, count is the number of MIG devices;
-- MIG strategies `none` and `mixed`: as without MIG.
+- MIG strategies `none` and `mixed`: the same as without MIG.
 
 Sources: NVIDIA/k8s-device-plugin internal/lm/resource.go and
 docs/gpu-feature-discovery/README.md; the operator's own labels: NVIDIA/gpu-operator
@@ -55,7 +55,7 @@ _OWNED_KEYS: Final = frozenset(
     )
 )
 
-# What the users of the operator and the plugin write and the software reads: nobody overwrites it.
+# Labels that users set for the operator and the plugin. Discovery does not overwrite them.
 _INPUT_PREFIX: Final = "nvidia.com/gpu.deploy."
 _INPUT_KEYS: Final = frozenset(
     {
@@ -74,14 +74,14 @@ _FAMILIES: Final = {
     (8, 6): "ampere",
     (9, 0): "hopper",
 }
-"""Compute capability -> `gpu.family`; Ada and Blackwell were renamed between releases: left out."""
+"""Compute capability -> `gpu.family`. Ada and Blackwell were renamed between releases: left out."""
 
 
 def owned_label(key: str) -> bool:
-    """Return whether discovery writes that label, so that a pool should not declare it freely.
+    """Return whether discovery sets that label, so that a pool must not declare another value.
 
-    Labels that steer the operator or the plugin (`nvidia.com/mig.config`,
-    `nvidia.com/device-plugin.config`, `nvidia.com/gpu.deploy.*`) are the user's.
+    Labels that configure the operator or the plugin (`nvidia.com/mig.config`,
+    `nvidia.com/device-plugin.config`, `nvidia.com/gpu.deploy.*`) belong to the user.
     """
     if key in _INPUT_KEYS or key.startswith(_INPUT_PREFIX):
         return False
@@ -91,15 +91,12 @@ def owned_label(key: str) -> bool:
 def expected_label(
     key: str, *, model: str, gpus: int, slices: int = 1, mig: str | None = None
 ) -> str | None:
-    """Return what discovery writes under that key on a node, None where it cannot be known.
+    """Return the value that discovery sets for that label, or `None` if it is unknown.
 
     `model` is a key of `GPU_MODELS`, `gpus` the cards of the node, `slices` the parts of each
-    (1 = not shared), `mig` the one profile of all cards under strategy `single`. A fractional EC2
-    type reports a product of its own (a vGPU profile): its product is not to be asked for here.
-
-    Raises:
-        KeyError: the model is not in `GPU_MODELS`, or has no such MIG profile.
-
+    (1: not shared), `mig` the profile of all cards under strategy `single`. Do not call it for the
+    product of an EC2 type with a fraction of a card, which reports a vGPU profile instead. Raises
+    KeyError for an unknown model or MIG profile.
     """
     gpu = GPU_MODELS[model]
     devices = gpus if mig is None else gpus * MIG_INSTANCES[model][mig]

@@ -1,13 +1,13 @@
-"""What the name of a container image says: its CUDA version, and whether its tag moves.
+"""Facts in the name of a container image: its CUDA version, and whether its tag moves.
 
-CUDA versions are (major, minor). Nothing here asks a registry: a name that says nothing gives None.
+CUDA versions are (major, minor). No function here contacts a registry.
 
 Sources:
 - `NGC_CUDA`: "is based on CUDA ..." of
   https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/rel-26-10.html and its
   siblings of other months, pytorch-release-notes/rel-25-12.html and
   cuda-dl-release-notes/rel-26-03.html under https://docs.nvidia.com/deeplearning/frameworks ;
-- a tag of nvidia/cuda has three numbers: tensorchord/envd pull request 951, and
+- the version of a tag of nvidia/cuda has three numbers: tensorchord/envd pull request 951, and
   "nvidia/cuda:12.4-devel-ubuntu22.04: not found" in public notes.
 """
 
@@ -37,21 +37,21 @@ _NGC_ROWS: Final[tuple[tuple[tuple[int, int], str], ...]] = (
 NGC_CUDA: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {month: cuda for cuda, months in _NGC_ROWS for month in months.split()}
 )
-"""Month of a release of NVIDIA's framework images -> CUDA in it.
+"""Month of a release of NVIDIA's framework images -> its CUDA version.
 
-From memory, though between two read months: 23.01 to 23.03, 23.09 to 23.11, 24.11 to 25.02, 25.07
-and 25.11. The other months were read, or lie between two read ones with the same CUDA.
+From memory: 23.01 to 23.03, 23.09 to 23.11, 24.11 to 25.02, 25.07 and 25.11. The other months were
+read in the release notes, or lie between two such months with the same CUDA.
 """
 
 NGC_FRAMEWORKS: Final = frozenset(
     {"cuda-dl-base", "jax", "pytorch", "tensorflow", "tensorrt", "tritonserver"}
 )
-"""Images of nvcr.io/nvidia that follow `NGC_CUDA`."""
+"""Images of nvcr.io/nvidia with the versions of `NGC_CUDA`."""
 
 _MONTH: Final = re.compile(r"(\d\d\.\d\d)(?:-|$)")
 
-# `cuda12.1`, `cuda-12.4.1`, `cuda118`, `cu121`, `cu1241`: a word of its own, so neither `barracuda`
-# nor a bare major (`cuda12`, which leaves the minor open) counts.
+# Matches `cuda12.1`, `cuda-12.4.1`, `cuda118`, `cu121` and `cu1241`, but neither `barracuda` nor a
+# major alone (`cuda12`), which leaves the minor open.
 _CUDA_WORD: Final = re.compile(
     r"(?:(?<![a-z])cuda[-_]?|(?<![a-z0-9])cu)"
     r"(?:(?P<major>9|1\d)\.(?P<minor>\d)(?!\d)"
@@ -63,24 +63,24 @@ _TWO_PART_TAG: Final = re.compile(r"\d+\.\d+(?:-|$)")
 _MOVING_WORDS: Final = frozenset(
     {"canary", "edge", "head", "latest", "nightly", "rolling", "snapshot", "unstable"}
 )
-"""Words that make a tag move wherever they stand in it."""
+"""A tag with one of these words moves."""
 
 _MOVING_BRANCHES: Final = frozenset({"develop", "main", "master", "trunk"})
-"""Words that make a tag move where they begin it."""
+"""A tag that begins with one of these words moves."""
 
 _MOVING_TAGS: Final = frozenset(
     {"current", "dev", "devel", "prod", "production", "release", "stable", "staging", "test"}
 )
-"""Tags that move by themselves, but not as part of another (`release-2.1`)."""
+"""These whole tags move; as a part of a tag (`release-2.1`) the words do not matter."""
 
 _FIXED_PART: Final = re.compile(
     r"(?:^|[-_.])(?:20\d{6}|(?=[0-9a-f]*\d)[0-9a-f]{7,40}|(?:canary|nightly)\.\d+)(?=$|[-_.])"
 )
-"""A day, a commit or a running number inside a tag, which names one build."""
+"""A day, a commit or a build number in a tag, which identifies one build."""
 
 
 def split_reference(reference: str) -> tuple[str, str | None, str | None]:
-    """Return repository (with its registry), tag and digest of an image reference."""
+    """Return the repository with its registry, the tag and the digest of an image reference."""
     name, _, digest = reference.strip().partition("@")
     folder, slash, last = name.rpartition("/")
     last, _, tag = last.partition(":")
@@ -88,10 +88,10 @@ def split_reference(reference: str) -> tuple[str, str | None, str | None]:
 
 
 def cuda_of_image(reference: str) -> tuple[int, int] | None:
-    """Return the CUDA version that the image's name gives, None where it gives none.
+    """Return the CUDA version in the name of an image; `None` if the name has none.
 
-    Read in this order: the tag of an image named `cuda`, the month of an NVIDIA framework image, a
-    word such as `cuda12.1` or `cu121` in the tag, the same in the repository's path.
+    The sources, in this order: the tag of an image named `cuda`, the month of an NVIDIA framework
+    image, a word such as `cuda12.1` or `cu121` in the tag, such a word in the repository's path.
     """
     repository, tag, _ = split_reference(reference.lower())
     path = _path(repository)
@@ -108,10 +108,10 @@ def cuda_of_image(reference: str) -> tuple[int, int] | None:
 
 
 def moving_tag(reference: str) -> bool:
-    """Return whether the same reference can name another image tomorrow.
+    """Return whether the name shows that the reference can point to another image later.
 
-    A digest never moves, a missing tag is `latest`. Of tags, those are named that say so; whether
-    `12.4.1` is ever pushed again, only its owner knows.
+    A digest never moves; a missing tag is `latest`. A tag such as `12.4.1` counts as fixed,
+    although its owner could push it again.
     """
     _, tag, digest = split_reference(reference)
     if digest is not None:
@@ -129,7 +129,7 @@ def moving_tag(reference: str) -> bool:
 
 
 def cuda_tag_without_patch(reference: str) -> bool:
-    """Return whether this is an `nvidia/cuda` tag of two numbers, which NVIDIA does not publish."""
+    """Return whether it is an `nvidia/cuda` tag with two numbers, which NVIDIA does not publish."""
     repository, tag, digest = split_reference(reference.lower())
     return (
         digest is None
@@ -140,7 +140,7 @@ def cuda_tag_without_patch(reference: str) -> bool:
 
 
 def _path(repository: str) -> str:
-    """Return the repository without its registry, which may look like anything."""
+    """Return the repository without its registry."""
     host, slash, path = repository.partition("/")
     is_registry = slash and ("." in host or ":" in host or host == "localhost")
     return path if is_registry else repository
@@ -153,5 +153,5 @@ def _cuda_word(text: str) -> tuple[int, int] | None:
         else (int(word["digits"][:-1]), int(word["digits"][-1]))
         for word in _CUDA_WORD.finditer(text)
     }
-    # Two versions in one name: which of them the image needs is not to be known from it.
+    # With two versions in one name, it is unknown which of them the image needs.
     return found.pop() if len(found) == 1 else None

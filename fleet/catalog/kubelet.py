@@ -1,14 +1,14 @@
-"""What remains of an EC2 instance for pods on an EKS AL2023 node.
+"""Allocatable resources of an EKS node with AL2023, by EC2 instance type.
 
-Nominal memory, less what hypervisor, firmware and kernel take before any process runs, less the
-kubelet's reservation, less the eviction threshold. CPU in millicores, memory and disk in MiB.
-Every figure errs towards less: a pod that fits here fits on the node.
+Allocatable memory is the nominal memory, less what hypervisor, firmware and kernel take, less the
+kubelet's reservation, less the eviction threshold. CPU in millicores, memory and disk in MiB. Every
+figure is a lower bound: a pod that fits here fits on the node.
 
 Sources: awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go (reservation, eviction) and
 nodeadm/internal/kubelet/maxpods/maxpods.go; checked against a g6.xlarge node description of
 2026-07-27 (Kubernetes 1.36.2, kernel 6.18, 100 GiB root): capacity 15735928Ki, 104779756Ki and
-58 pods, allocatable 3920m, 14719096Ki and 95491281146 bytes, which these formulas give exactly
-from that capacity.
+58 pods, allocatable 3920m, 14719096Ki and 95491281146 bytes, which these formulas reproduce
+exactly from that capacity.
 """
 
 from typing import Final
@@ -17,10 +17,10 @@ from fleet.catalog.ec2 import InstanceType
 from fleet.kubernetes.resources import Resources
 
 EVICTION_MEMORY_MIB: Final = 100
-"""Hard eviction threshold memory.available; part of what is not allocatable."""
+"""Hard eviction threshold memory.available."""
 
 EVICTION_DISK_PERCENT: Final = 10
-"""Hard eviction threshold nodefs.available, of the capacity of the file system."""
+"""Hard eviction threshold nodefs.available, as a share of the file system's capacity."""
 
 _KERNEL_PERMILLE: Final = 55
 _KERNEL_FIXED_MIB: Final = 160
@@ -30,16 +30,16 @@ _RESERVED_DISK_MIB: Final = 1024
 _RESERVED_MEMORY_MIB: Final = 255
 _RESERVED_MEMORY_MIB_PER_POD: Final = 11
 _RESERVED_CPU: Final = ((1000, 600), (1000, 100), (2000, 50))
-"""Bands of millicores and the share reserved of each in 1/10000; 25 of everything above."""
+"""Bands of millicores, and the reserved share of each in 1/10000. Above: `_RESERVED_CPU_ABOVE`."""
 _RESERVED_CPU_ABOVE: Final = 25
 
 
 def kernel_memory_mib(instance: InstanceType) -> int:
-    """Return the MiB that the kernel shows at least: nominal less 5.5 % less 160 MiB.
+    """Return the minimum MiB that the kernel shows: nominal less 5.5 % less 160 MiB.
 
-    The worst that was seen: g6.xlarge 6.2 % (the node above) and g6.4xlarge 5.5 % (allocatable
-    58981Mi, https://github.com/pytorch/ci-infra/pull/1082), which lie on one line of 5.3 % plus
-    147 MiB; m5.large 6.8 % and m5.xlarge 5.3 % in Karpenter's table of measured overheads
+    The largest observed differences: g6.xlarge 6.2 % (the node above), g6.4xlarge 5.5 %
+    (allocatable 58981Mi, https://github.com/pytorch/ci-infra/pull/1082), which fit 5.3 % + 147 MiB;
+    m5.large 6.8 % and m5.xlarge 5.3 % in Karpenter's table of measured overheads
     (aws/karpenter-provider-aws pkg/providers/instancetype/zz_generated.memory_overhead.go). Large
     types lose less (g5.48xlarge 2.6 % there): a fleet with A100, H100 and B200 nodes saw 1.7 to
     5.3 % (https://github.com/pytorch/ci-infra/pull/910). Karpenter itself assumes 7.5 %.
@@ -49,11 +49,10 @@ def kernel_memory_mib(instance: InstanceType) -> int:
 
 
 def eks_reserved(instance: InstanceType) -> Resources:
-    """Return the kubelet's kube-reserved, as nodeadm computes it (eviction is not in it).
+    """Return kube-reserved as nodeadm computes it, without the eviction threshold.
 
-    Memory follows the interface formula of the pods even where a managed node group caps the pods
-    lower (`eks_pod_limit`): whether nodeadm then reserves for the capped number differs between
-    its versions, and this is the larger reservation.
+    Memory depends on `InstanceType.max_pods`, even if a managed node group has a lower limit
+    (`eks_pod_limit`). Versions of nodeadm differ in that case; this is the larger reservation.
     """
     cpu_m = 0
     rest_m = instance.vcpu * 1000
@@ -70,13 +69,12 @@ def eks_reserved(instance: InstanceType) -> Resources:
 def eks_allocatable(
     instance: InstanceType, root_disk_gib: int, instance_store_raid0: bool
 ) -> Resources:
-    """Return what the scheduler may give to pods, DaemonSets included.
+    """Return the allocatable resources of a node, from which DaemonSets take their share.
 
-    Disk is the instance store where nodeadm's RAID0 strategy is asked for and the type has one
-    (kubelet and containerd both move there), else the root volume; in both cases less 1 % for the
-    file system's own structures (0.07 % were seen on a root volume), the eviction threshold and
-    the reservation. Container images share that file system and are not subtracted: size the disk
-    for them too.
+    Disk is the instance store if the type has one and nodeadm's RAID0 strategy is on (kubelet and
+    containerd both move there), otherwise the root volume. It is reduced by 1 % for the structures
+    of the file system (0.07 % were seen on a root volume), the eviction threshold and the
+    reservation, but not by the container images on it.
     """
     raid0 = instance_store_raid0 and instance.nvme_gb > 0
     raw_disk_mib = instance.nvme_gb * 10**9 // 2**20 if raid0 else root_disk_gib * 1024
@@ -95,9 +93,9 @@ def eks_allocatable(
 
 
 def eks_pod_limit(instance: InstanceType) -> int:
-    """Return how many pods a node of a managed node group takes.
+    """Return the maximum number of pods on a node of a managed node group.
 
-    The interface formula, capped at 110 below 30 vCPUs and at 250 from there
+    The limit by addresses, but at most 110 below 30 vCPUs and 250 otherwise
     (https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html).
     """
     return min(instance.max_pods, 110 if instance.vcpu < 30 else 250)

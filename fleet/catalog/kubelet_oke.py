@@ -1,11 +1,12 @@
-"""What remains of an OCI instance for pods on an OKE node with Oracle's image.
+"""Allocatable resources of an OKE node with Oracle's image, by OCI shape.
 
-Nominal memory, less what the kernel takes, less kube-reserved and system-reserved, less the
-eviction threshold. CPU in millicores, memory and disk in MiB. Every figure errs towards less.
+Allocatable memory is the nominal memory, less what the kernel takes, less kube-reserved and
+system-reserved, less the eviction threshold. CPU in millicores, memory and disk in MiB. Every
+figure is a lower bound.
 
 OKE reserves by default since Kubernetes 1.30 (Concepts/contengaboutk8sversions.htm). The bands are
-those of oracle/karpenter-provider-oci pkg/providers/instancetype/provider.go, there applied to
-twice the CPUs; applied to the CPUs they give what nodes report:
+those of oracle/karpenter-provider-oci pkg/providers/instancetype/provider.go. That code applies
+them to twice the CPUs; applied to the CPUs, they agree with the nodes:
 - VM.Standard.E5.Flex, 16 CPUs, capacity 32859464Ki: allocatable 15783m and 29508936Ki
   (https://github.com/kubernetes-sigs/kueue, a node described on 2025-04-18, Kubernetes 1.31);
 - 24 CPUs, capacity 24298008Ki and 37206272Ki of disk: 23763m, 20947480Ki, 34289300219 bytes
@@ -21,10 +22,10 @@ from fleet.catalog.oci import SizedShape
 from fleet.kubernetes.resources import Resources
 
 EVICTION_MEMORY_MIB: Final = 100
-"""Hard eviction threshold memory.available: the kubelet's default, which OKE keeps."""
+"""Hard eviction threshold memory.available: the default of the kubelet and OKE."""
 
 EVICTION_DISK_PERCENT: Final = 10
-"""Hard eviction threshold nodefs.available, of the capacity: the kubelet's default."""
+"""Hard eviction threshold nodefs.available, as a share of the capacity: the kubelet's default."""
 
 _KERNEL_PERCENT: Final = 2
 _KERNEL_FIXED_MIB: Final = 500
@@ -32,12 +33,12 @@ _KERNEL_FIXED_MIB: Final = 500
 _SYSTEM_RESERVED: Final = Resources(cpu_m=100, memory_mib=100)
 
 _RESERVED_CPU: Final[Mapping[int, int]] = MappingProxyType({2: 72, 4: 85})
-"""CPUs of the node -> millicores kept back. Above: 90 for five CPUs and 2.5 for each further."""
+"""CPUs of the node -> reserved millicores. Above: 90 for five CPUs and 2.5 for each further CPU."""
 
 _RESERVED_MEMORY: Final = ((4, 25), (4, 20), (8, 10), (112, 6))
-"""Bands of GB and the percentage kept back of each; 2 of everything above.
+"""Bands of GB, and the reserved percentage of each. Above: `_RESERVED_MEMORY_ABOVE`.
 
-Nodes were seen to round the sum down to whole GiB (3.08 and 3.56 both gave 3); this does not.
+Observed nodes round the sum down to whole GiB (3.08 and 3.56 both gave 3); this code does not.
 """
 _RESERVED_MEMORY_ABOVE: Final = 2
 
@@ -47,23 +48,23 @@ _FILE_SYSTEM_PERCENT: Final = 1
 
 FLANNEL_POD_LIMIT: Final = 110
 PODS_PER_VNIC: Final = 31
-"""With VCN-native pod networking, where one VNIC for pods is the default (31 pods were seen)."""
+"""With VCN-native pod networking, which has one VNIC for pods by default (31 pods were seen)."""
 
 
 def kernel_memory_mib(machine: SizedShape) -> int:
-    """Return the MiB that the kernel shows at least: nominal less 2 % less 500 MiB.
+    """Return the minimum MiB that the kernel shows: nominal less 2 % less 500 MiB.
 
-    Seen: 24 GB less 3.4 % and 32 GB less 2.1 % (the nodes above), VM.GPU.A10.2 less about 1.7 %,
-    inferred from its allocatable memory. Bare metal was not seen.
+    Observed: 3.4 % less at 24 GB and 2.1 % less at 32 GB (the nodes above); about 1.7 % less on
+    VM.GPU.A10.2, inferred from its allocatable memory. No figure of bare metal was found.
     """
     taken = -(-machine.memory_mib * _KERNEL_PERCENT // 100) + _KERNEL_FIXED_MIB
     return machine.memory_mib - taken
 
 
 def oke_reserved(machine: SizedShape) -> Resources:
-    """Return kube-reserved and system-reserved together (eviction is not in it).
+    """Return the sum of kube-reserved and system-reserved, without the eviction threshold.
 
-    CPU is rounded up, where nodes were seen to round down, by less than a millicore.
+    CPU is rounded up. Observed nodes round it down, by less than a millicore.
     """
     return _SYSTEM_RESERVED + Resources(
         cpu_m=_kube_reserved_cpu_m(machine.ocpus.vcpus),
@@ -72,13 +73,13 @@ def oke_reserved(machine: SizedShape) -> Resources:
 
 
 def oke_allocatable(machine: SizedShape, boot_volume_gb: int, *, grown: bool) -> Resources:
-    """Return what the scheduler may give to pods, DaemonSets included.
+    """Return the allocatable resources of a node, from which DaemonSets take their share.
 
-    `grown` says that cloud-init runs oci-growfs: without it the root file system stays as small as
-    in the image, however large the boot volume. Grown, it is the volume less the partitions that
-    Oracle Linux keeps: 1 to 2 GiB for booting and 10 (release 8) or 15 to 20 GiB (release 9) for
-    /var/oled, so 500 GB gave 488.9 GiB on 8 and 200 GB gave 183 GiB on 9 (public node reports).
-    Container images share that file system and are not subtracted. Local NVMe disks are no part.
+    `grown`: cloud-init runs oci-growfs. Without it, the root file system keeps the size of the
+    image, however large the boot volume. Grown, it is the volume less the other partitions of
+    Oracle Linux: 1 to 2 GiB for booting and 10 (release 8) or 15 to 20 GiB (release 9) for
+    /var/oled. 500 GB gave 488.9 GiB on 8, 200 GB gave 183 GiB on 9 (public node reports).
+    Container images on it are not subtracted. Local NVMe disks are not used.
     """
     root_gib = boot_volume_gb - _SYSTEM_PARTITIONS_GIB if grown else _UNGROWN_ROOT_GIB
     disk_mib = root_gib * 1024 * (100 - _FILE_SYSTEM_PERCENT) // 100
@@ -98,10 +99,10 @@ def oke_allocatable(machine: SizedShape, boot_volume_gb: int, *, grown: bool) ->
 def oke_pod_limit(
     machine: SizedShape, cni_type: Literal["FLANNEL_OVERLAY", "OCI_VCN_IP_NATIVE"]
 ) -> int:
-    """Return how many pods a node can be asked to take (`max_pods_per_node`).
+    """Return the maximum of `max_pods_per_node`.
 
-    VCN-native: 31 addresses on each VNIC but the first, up to the kubelet's 110. A pool that names
-    no number gets 31 (`PODS_PER_VNIC`).
+    VCN-native: 31 addresses on each VNIC except the first, up to the kubelet's 110. The default of
+    a pool is 31 (`PODS_PER_VNIC`).
     """
     if cni_type == "FLANNEL_OVERLAY":
         return FLANNEL_POD_LIMIT

@@ -1,9 +1,9 @@
-"""How many instances MIG cuts of one GPU, by model and profile.
+"""The number of MIG instances of one GPU, by model and profile.
 
 Profiles with media extensions or attributes are left out.
 
 Sources: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html (names
-for A100-80GB) and supported-gpus.html beside it (most instances of each card); names for B200 and
+for A100-80GB) and supported-gpus.html beside it (maximum of each card); names for B200 and
 RTX PRO 6000 and the counts 7, 4, 3, 2, 1, 1: aws/sagemaker-hyperpod-cli pull request 403. Names for
 A30, A100-40GB, H100, H100-NVL and H200: from memory, not confirmed.
 """
@@ -40,17 +40,17 @@ MIG_INSTANCES: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType(
 
 
 _USABLE_SHARE: Final = 0.97
-"""What an instance has of the figure in its profile's name: an estimate.
+"""Estimated share of the memory in a profile's name that a job can use.
 
 nvidia-smi shows 9.75, 19.62, 39.5 and 79.25 GiB for the profiles of 10, 20, 40 and 80 GB.
 """
 
 
 def mig_memory_gb(profile: str) -> int:
-    """Return the GB in a profile's name: 5 of `1g.5gb`."""
+    """Return the GB in the name of a profile: 5 for `1g.5gb`."""
     return int(profile.partition(".")[2].removesuffix("gb"))
 
 
 def mig_usable_mib(profile: str) -> int:
-    """Return about what an instance of that profile has for a job, in MiB."""
+    """Return the estimated MiB for a job on an instance of that profile."""
     return int(mig_memory_gb(profile) * 1024 * _USABLE_SHARE)

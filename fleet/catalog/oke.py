@@ -1,7 +1,7 @@
-"""OKE: Kubernetes versions, node images and their names, labels, taints and add-ons.
+"""OKE: Kubernetes versions, names of node images, labels, taints and add-ons.
 
-Versions and image names are those of Oracle's documentation in 2026. OCI's SDK takes every
-enumeration here as a plain string, so nothing else would notice a wrong one before `up`.
+Versions and image names are those of Oracle's documentation in 2026. OCI's SDK accepts any string
+for them, so a wrong value would fail only in `pulumi up`.
 Sources: https://docs.oracle.com/en-us/iaas/Content/ContEng (the page is named at each table), and
 the field descriptions of pulumi_oci 5.5.0.
 """
@@ -13,29 +13,19 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-_VERSIONS = (
-    "https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengaboutk8sversions.htm"
-)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class OkeVersion:
-    """One Kubernetes version that OKE runs or ran; OKE names all three parts, with a leading v.
-
-    `support_end` is the day on which OKE stops making new clusters of it, None where Oracle has
-    only named the release that will end it (`support_end_rule`).
-    """
+    """One Kubernetes version of OKE, with all three numbers and a leading v."""
 
     version: str
-    oke_release: date
-    upstream_end: date
     support_end: date | None
+    """Day on which OKE stops creating new clusters of it; `None` if it depends on a release."""
     support_end_rule: str
-    source: str
 
     @property
     def minor(self) -> str:
-        """The minor version, such as `1.35`."""
+        """Return the minor version, such as `1.35`."""
         return self.version.removeprefix("v").rpartition(".")[0]
 
 
@@ -43,53 +33,28 @@ OKE_VERSIONS: Final[Mapping[str, OkeVersion]] = MappingProxyType(
     {
         version.version: version
         for version in (
-            OkeVersion(
-                version="v1.34.2",
-                oke_release=date(2026, 2, 3),
-                upstream_end=date(2026, 10, 27),
-                support_end=date(2026, 9, 22),
-                support_end_rule="replaced by v1.34.10",
-                source=_VERSIONS,
-            ),
-            OkeVersion(
-                version="v1.34.10",
-                oke_release=date(2026, 8, 20),
-                upstream_end=date(2026, 10, 27),
-                support_end=None,
-                support_end_rule="30 days after OKE releases 1.37.1",
-                source=_VERSIONS,
-            ),
-            OkeVersion(
-                version="v1.35.2",
-                oke_release=date(2026, 4, 28),
-                upstream_end=date(2027, 2, 28),
-                support_end=None,
-                support_end_rule="30 days after OKE releases 1.38.1",
-                source=_VERSIONS,
-            ),
-            OkeVersion(
-                version="v1.36.1",
-                oke_release=date(2026, 7, 7),
-                upstream_end=date(2027, 6, 28),
-                support_end=None,
-                support_end_rule="30 days after OKE releases 1.39.1",
-                source=_VERSIONS,
-            ),
+            OkeVersion("v1.34.2", date(2026, 9, 22), "replaced by v1.34.10"),
+            OkeVersion("v1.34.10", None, "30 days after OKE releases 1.37.1"),
+            OkeVersion("v1.35.2", None, "30 days after OKE releases 1.38.1"),
+            OkeVersion("v1.36.1", None, "30 days after OKE releases 1.39.1"),
         )
     }
 )
-"""Versions of Oracle's table, oldest first; previews (x.y.0) left out, 1.33 is no longer in it."""
+"""Oracle's table without previews (x.y.0), the oldest first.
+
+Source: https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengaboutk8sversions.htm
+"""
 
 
 class NodeImage(NamedTuple):
-    """One source that `get_node_pool_option` lists: `source_name` and `image_id`."""
+    """One source of `get_node_pool_option`: `source_name` and `image_id`."""
 
     name: str
     ocid: str
 
 
-class NoNodeImage(ValueError):  # noqa: N818 (it reads as what it says)
-    """No image of the list fits; the message names the Kubernetes versions that it has."""
+class NoNodeImageError(ValueError):
+    """No image fits. The message has the Kubernetes versions of the list."""
 
 
 _IMAGE_NAME = re.compile(
@@ -104,25 +69,17 @@ Source: https://docs.oracle.com/iaas/images/oke-worker-node-oracle-linux-9x/inde
 
 
 def newest_gpu_image(images: Iterable[NodeImage], kubernetes_version: str) -> NodeImage:
-    """Return the newest x86 image with NVIDIA's driver for that version (a leading v is ignored).
+    """Return the newest x86 image with NVIDIA's driver for that version, with or without v.
 
-    Newest by the day in the name, then OKE's build, then the release of Oracle Linux. Only names
-    of Oracle's own OKE images count. The list changes weekly: pin what this returns for production.
-
-    Raises:
-        NoNodeImage: the list has none.
-
+    The newest has the latest day in the name, then OKE build, then release of Oracle Linux. Names
+    that are not of Oracle's OKE images are ignored. The list changes weekly: pin the image for
+    production. Raises NoNodeImageError.
     """
     return _newest(images, kubernetes_version, variant="Gen2-GPU", what="GPU image")
 
 
 def newest_image(images: Iterable[NodeImage], kubernetes_version: str) -> NodeImage:
-    """Return the newest x86 image without GPU for that version, chosen as `newest_gpu_image` does.
-
-    Raises:
-        NoNodeImage: the list has none.
-
-    """
+    """Return the newest x86 image without GPU driver, by the rules of `newest_gpu_image`."""
     return _newest(images, kubernetes_version, variant=None, what="image")
 
 
@@ -143,7 +100,7 @@ def _newest(
             fitting[*day, *build, *_numbers(match["os"])] = image
     if not fitting:
         versions = ", ".join(".".join(map(str, version)) for version in sorted(seen))
-        raise NoNodeImage(
+        raise NoNodeImageError(
             f"no x86 {what} of OKE for Kubernetes {wanted}: the list has {versions or 'none'}; "
             "use one of these versions, or name an image by its OCID"
         )
@@ -155,127 +112,56 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 GPU_IMAGE_DRIVER: Final = "580.95.05"
-"""Driver of Oracle's GPU images, as seen; taken as the least that a newer image has.
+"""Driver of one of Oracle's GPU images, used as the minimum for newer images.
 
 Seen with nvidia-smi on VM.GPU.A10.2 on 2025-12-01, image Oracle-Linux-9.6-Gen2-GPU-2025.10.23-0
 (oracle-japan/ocitutorials); OKE's GPU images are built on such images. The driver of the images of
-2026 was not confirmed: Oracle's release notes do not name it. If it is 595 or newer, P100 and V100
-have lost it.
+2026 was not confirmed: Oracle's release notes do not name it. If it is 595 or newer, it does not
+support P100 and V100.
 """
 
 
 def is_fully_qualified(image: str) -> bool:
-    """Say whether CRI-O needs no search for the registry of that image.
+    """Return whether the image names its registry, so that CRI-O does not search for it.
 
-    As for container tools: the part before the first slash is a registry if it has a dot or a
-    port, or is localhost. From 1.34 OKE's nodes refuse a short name that several registries could
-    have (_VERSIONS; https://github.com/cri-o/cri-o/pull/9401).
+    The part before the first slash is a registry if it has a dot or a port, or is localhost. From
+    1.34 on, OKE's nodes refuse a short name that several registries could have
+    (contengaboutk8sversions.htm; https://github.com/cri-o/cri-o/pull/9401).
     """
     registry, slash, rest = image.partition("/")
     return bool(slash and rest) and ("." in registry or ":" in registry or registry == "localhost")
 
 
-CLUSTER_TYPES: Final = ("BASIC_CLUSTER", "ENHANCED_CLUSTER")
-"""Add-on configuration, workload identity and OIDC need the second."""
-
-CNI_TYPES: Final = ("FLANNEL_OVERLAY", "OCI_VCN_IP_NATIVE")
-PREEMPTION_ACTION: Final = "TERMINATE"
-IMAGE_SOURCE_TYPE: Final = "IMAGE"
-
-ENDPOINTS: Final = ("PUBLIC_ENDPOINT", "PRIVATE_ENDPOINT", "VCN_HOSTNAME", "LEGACY_KUBERNETES")
-"""That a kubeconfig can be made for; the last two are from memory."""
-
-CYCLE_MODES: Final = ("INSTANCE_REPLACE", "BOOT_VOLUME_REPLACE")
-"""Ways of node cycling, from memory: the SDK names none."""
-
 KUBELET_ARGUMENTS_METADATA: Final = "kubelet-extra-args"
-"""Node metadata key that the autoscaler reads for the taints of an empty pool.
+"""Node metadata key from which the autoscaler reads the taints of an empty pool.
 
-Source: kubernetes/autoscaler cluster-autoscaler/cloudprovider/oci. It taints nothing by itself.
+The key itself sets no taint. Source: kubernetes/autoscaler cluster-autoscaler/cloudprovider/oci.
 """
 
 USER_DATA_METADATA: Final = "user_data"
 """Node metadata key of the base64 cloud-init script."""
 
 EPHEMERAL_STORAGE_TAG: Final = "cluster-autoscaler/node-ephemeral-storage"
-"""Free-form tag of a pool: the ephemeral storage that the autoscaler imagines on an empty one."""
-
+"""Free-form tag of a pool: the ephemeral storage that the autoscaler assumes for an empty pool."""
 
 GPU_TAINT_KEY: Final = "nvidia.com/gpu"
 GPU_TAINT_VALUE: Final = ""
-"""OKE taints GPU nodes with effect NoSchedule; the autoscaler imagines an empty value.
+"""OKE taints GPU nodes with effect NoSchedule. The autoscaler assumes an empty value.
 
-Oracle's own examples write `present` (oracle/karpenter-provider-oci docs/guide/faqs.md), so
+Oracle's own examples have `present` (oracle/karpenter-provider-oci docs/guide/faqs.md), so
 tolerate with Exists. Source of the empty value: kubernetes/autoscaler, OCI provider.
 """
 
 DISABLE_GPU_PLUGIN_LABEL: Final = "oci.oraclecloud.com/disable-gpu-device-plugin"
-"""Value `true` as an initial label of the pool keeps Oracle's device plugin off its nodes."""
+"""Initial label of a pool; the value `true` keeps Oracle's device plugin off its nodes."""
 
 PREEMPTIBLE_KEY: Final = "oci.oraclecloud.com/oke-is-preemptible"
 """Label (value `true`) and taint of nodes on preemptible capacity.
 
-The taint's effect is NoSchedule; its value is `present` in Oracle's examples: tolerate with Exists.
+The taint has the effect NoSchedule and, in Oracle's examples, the value `present`: tolerate it with
+Exists.
 Source: oracle/karpenter-provider-oci docs/guide/faqs.md.
 """
 
-NODE_PROBLEM_DETECTOR_LABEL: Final = "oci.oraclecloud.com/oke-node-problem-detector-enabled"
-OBSERVABILITY_AGENT_LABEL: Final = "oci.oraclecloud.com/oke-observability-agent-enabled"
-"""Value `false` keeps Oracle's two observability DaemonSets off a node (public Terraform)."""
-
-
 GPU_PLUGIN_ADDON: Final = "NvidiaGpuPlugin"
 AUTOSCALER_ADDON: Final = "ClusterAutoscaler"
-
-DEFAULT_ADDONS: Final = (
-    "CoreDNS",
-    "KubeProxy",
-    "Flannel",
-    "OciVcnIpNative",
-    GPU_PLUGIN_ADDON,
-)
-"""On from the start where they apply; an Addon resource for one needs `override_existing`."""
-
-OPTIONAL_ADDONS: Final = (
-    AUTOSCALER_ADDON,
-    "CertManager",
-    "KubernetesMetricsServer",
-    "NativeIngressController",
-    "NodeFeatureDiscovery",
-    "NvidiaGpuOperator",
-    "AmdGpuPlugin",
-)
-
-COMMON_ADDON_KEYS: Final = (
-    "affinity",
-    "nodeSelectors",
-    "numOfReplicas",
-    "rollingUpdate",
-    "tolerations",
-    "topologySpreadConstraints",
-)
-"""Of every add-on; all but the number of replicas are JSON text.
-
-Source: Tasks/configuration-arguments-nvidia-gpu-plugin.htm and its siblings.
-"""
-
-AUTOSCALER_KEYS: Final = (
-    "nodes",
-    "nodeGroupAutoDiscovery",
-    "authType",
-    "maxNodeProvisionTime",
-    "scaleDownDelayAfterAdd",
-    "scaleDownUnneededTime",
-    "unremovableNodeRecheckTimeout",
-    "balanceSimilarNodeGroups",
-    "balancingIgnoreLabel",
-    "annotations",
-    "v",
-    *COMMON_ADDON_KEYS,
-)
-"""Of ClusterAutoscaler; values are strings. `nodes` is `min:max:<pool OCID>`, comma separated.
-
-Beyond the common ones, `nodes` and `authType`, they were seen in third-party Terraform only.
-"""
-
-AUTOSCALER_AUTH_TYPES: Final = ("workload", "instance")

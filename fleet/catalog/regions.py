@@ -1,8 +1,7 @@
-"""Regions of AWS and OCI; both lists age, so that a region they lack is no error.
+"""Regions of AWS and OCI. Both lists become outdated, so an unknown region must not be an error.
 
-Sources: AWS, the enum Region of pulumi_aws 7.51.1, its commercial partition; OCI, names and keys,
-oracle/oci-python-sdk src/oci/regions_definitions.py (2025), as far as the name has the form that
-the stack file takes.
+Sources: AWS, the enum Region of pulumi_aws 7.51.1; OCI, names and keys of oracle/oci-python-sdk
+src/oci/regions_definitions.py (2025), if the name has the form that the stack file accepts.
 """
 
 from typing import Final
@@ -18,7 +17,7 @@ AWS_REGIONS: Final = frozenset(
         *("us-east-1", "us-east-2", "us-west-1", "us-west-2"),
     }
 )
-"""Regions of the commercial partition."""
+"""AWS' commercial regions."""
 
 _OCI: Final[str] = """
 yny ap-chuncheon-1   hyd ap-hyderabad-1   mel ap-melbourne-1     bom ap-mumbai-1
@@ -40,22 +39,22 @@ bno ap-chuncheon-2
 _FIELDS: Final = _OCI.split()
 
 OCI_REGION_OF_KEY: Final[dict[str, str]] = dict(zip(_FIELDS[::2], _FIELDS[1::2], strict=True))
-"""Region by its key: iad is us-ashburn-1. An OCID holds the key of an older region, or the name."""
+"""Key -> region: iad is us-ashburn-1. An OCID contains the key of an older region, or the name."""
 
 OCI_REGIONS: Final = frozenset(OCI_REGION_OF_KEY.values())
 
 _DOMAIN_REGIONS: Final = {"PHX": "us-phoenix-1", "US-ASHBURN": "us-ashburn-1"} | {
     region.upper(): region for region in OCI_REGIONS
 }
-"""Region by what the names of its availability domains say: the oldest two say it in their own way.
+"""Region in the name of an availability domain -> region. The two oldest regions are exceptions.
 
-Source: https://docs.oracle.com/en-us/iaas/Content/General/Concepts/regions.htm ; that it holds for
-each of them is inferred from Uocm:PHX-AD-1, Uocm:US-ASHBURN-AD-1 and EU-FRANKFURT-1-AD-1.
+Source: https://docs.oracle.com/en-us/iaas/Content/General/Concepts/regions.htm ; inferred for all
+regions from Uocm:PHX-AD-1, Uocm:US-ASHBURN-AD-1 and EU-FRANKFURT-1-AD-1.
 """
 
 
 def region_of_ocid(ocid: str) -> str | None:
-    """The region that an OCID names; None where it names none, or one that is not known.
+    """Return the region of an OCID; `None` if the OCID has none or the region is unknown.
 
     Source: https://docs.oracle.com/en-us/iaas/Content/General/Concepts/identifiers.htm.
     """
@@ -64,5 +63,5 @@ def region_of_ocid(ocid: str) -> str | None:
 
 
 def region_of_domain(name: str) -> str | None:
-    """The region that the name of an availability domain says, like Uocm:US-ASHBURN-AD-1."""
+    """Return the region of an availability domain, such as Uocm:US-ASHBURN-AD-1."""
     return _DOMAIN_REGIONS.get(name.rpartition(":")[2].rpartition("-AD-")[0])

@@ -1,10 +1,10 @@
-"""Public images that hold no GitHub runner, known by their names.
+"""Names of public images without a GitHub runner.
 
-Nothing here asks a registry. A name on a registry of one's own can be anything: only what ends like
-a public image there is taken for a copy of it.
+No registry is contacted. On any other registry, only a name that ends like a public image counts as
+a copy of it.
 
-From memory, not confirmed: that none of them brings a runner, and that the name of an official
-image may be written short, with `library/`, or under public.ecr.aws/docker.
+From memory, not confirmed: none of them contains a runner, and the name of an official image can be
+written short, with `library/`, or under public.ecr.aws/docker.
 """
 
 from typing import Final, Literal
@@ -33,9 +33,9 @@ _PROJECTS: Final = frozenset(
 
 
 def lacks_github_runner(reference: str) -> Literal["certain", "likely"] | None:
-    """Return whether an image holds no GitHub runner: None where its name does not say so.
+    """Return whether an image lacks a GitHub runner; `None` if its name does not show it.
 
-    `likely` is a copy of a known image on another registry, to which somebody may have added one.
+    `likely` is a copy of a known image on another registry, where its owner may have added one.
     """
     repository = split_reference(reference.lower())[0]
     host, slash, path = repository.partition("/")

@@ -1,7 +1,7 @@
-"""Tokens and keys by their form, so that none is printed, deployed or committed.
+"""Patterns of tokens and keys, so that none is printed, deployed or committed.
 
-Sources: GitLab's prefixes, https://docs.gitlab.com/security/tokens/#token-prefixes ; the others are
-their issuers' prefixes, from memory.
+Sources: GitLab's prefixes, https://docs.gitlab.com/security/tokens/#token-prefixes ; the
+prefixes of the other issuers are from memory.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final
 _GITLAB = r"gl(?:pat|rt|rtr|dt|oas|cbt|ptt|ft|imt|agent|soat|ffct|wt)-"
 
 TOKEN_START: Final = re.compile(rf"{_GITLAB}|gh[a-z]_|github_pat_")
-"""How a token of either forge begins: enough where a name is wanted."""
+"""Prefix of a GitLab or GitHub token, for values that must be a name."""
 
 TOKEN: Final = re.compile(
     rf"\b{_GITLAB}[\w-]{{6,}}"
-    # gha_ begins names of ARC's metrics, and no token.
+    # gha_ is the prefix of ARC's metrics, not of a token.
     r"|\bgh[b-z]_(?:[A-Za-z0-9]{10,}|[\w.-]{16,})|\bgithub_pat_\w{10,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"

@@ -1,5 +1,6 @@
-"""Judges of a stack: one function per rule, each yielding findings. They change nothing.
+"""Rules of a stack that one model alone cannot check, and everything that is a warning or a note.
 
-A rule inside one model is the model's own (`fleet.config`); here is what crosses models, judged on
-the very objects that components register.
+Each rule is a function decorated with `check`. It reads the stack and its plan, that is the very
+objects that the components register, and yields findings. Rules inside one model are in
+`fleet.config`.
 """

@@ -1,64 +1,56 @@
-"""What a check is: a function over a stack and its plan, with an identifier and a severity.
-
-A check yields problems; the judge puts the check's identifier and severity on them.
-"""
+"""`@check` makes a check of a function that looks at a stack and yields findings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fleet.checks.view import View
 from fleet.findings import Finding, Severity
 
-Find = Callable[[View], "Iterator[Problem]"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Problem:
-    """One thing that a check found; the fields are those of `fleet.findings.Finding`."""
-
-    path: str
-    message: str
-    remedy: str
-    severity: Severity | None = None
-    """Of this problem, where it is not the check's."""
+Find = Callable[[View], Iterator[Finding]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """One rule: what a stack file silences by `identifier`, and the function that judges."""
+    """One check: the function, and the identifier that a stack's `silence` takes."""
 
     identifier: str
     severity: Severity
     strict: bool
-    """Whether what it finds is an error where the stack says `strict: true`."""
+    """Whether its findings are errors in a stack with `strict: true`."""
     find: Find
 
     @property
     def summary(self) -> str:
-        """What it looks for, in one sentence."""
+        """The first line of the function's docstring, which docs/troubleshooting.md lists."""
         return (self.find.__doc__ or "").partition("\n")[0]
 
+    def finding(
+        self, path: str, *, message: str, remedy: str, severity: Severity | None = None
+    ) -> Finding:
+        """Return a finding of this check; `severity` is the check's unless given."""
+        return Finding(
+            rule=self.identifier,
+            path=path,
+            message=message,
+            remedy=remedy,
+            severity=severity or self.severity,
+        )
+
     def findings(self, view: View) -> Iterator[Finding]:
-        """What it finds in a stack, with the severity that the stack asks for."""
-        for problem in self.find(view):
-            severity = problem.severity or self.severity
-            yield Finding(
-                rule=self.identifier,
-                path=problem.path,
-                message=problem.message,
-                remedy=problem.remedy,
-                severity="error" if self.strict and view.stack.strict else severity,
-            )
+        """Apply the check to a stack."""
+        for finding in self.find(view):
+            is_error = self.strict and view.stack.strict
+            yield replace(finding, severity="error") if is_error else finding
 
 
 def check(
     identifier: str, severity: Severity = "error", *, strict: bool = False
 ) -> Callable[[Find], Check]:
-    """Make a check of a function; its docstring begins with what it looks for."""
+    """Decorate a function as a check; the first line of its docstring is printed in the docs."""
 
-    def make(find: Find) -> Check:
+    def decorate(find: Find) -> Check:
         return Check(identifier=identifier, severity=severity, strict=strict, find=find)
 
-    return make
+    return decorate

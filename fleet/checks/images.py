@@ -1,4 +1,4 @@
-"""Images of lanes: names that a runtime refuses, images that cannot serve, and room for them."""
+"""Images of lanes: names without a registry, images without a runner, and disks too small."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.oke import is_fully_qualified
 from fleet.catalog.runner_images import lacks_github_runner
-from fleet.checks.check import Problem, check
+from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
 from fleet.clusters.nodes import Pool
 from fleet.clusters.oke import OkePool
@@ -14,72 +14,65 @@ from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
 from fleet.config.oke_pools import GPU_BOOT_VOLUME_GB
 from fleet.config.pools import EKS_GPU_DISK_GIB
+from fleet.findings import Finding
 
 
 @check("image-registry")
-def unqualified_images(view: View) -> Iterator[Problem]:
-    """Lanes whose image lacks its registry where the pool demands it."""
+def unqualified_images(view: View) -> Iterator[Finding]:
+    """Images without a registry on pools whose CRI-O refuses such names."""
     for lane in view.lanes:
         pool = next((pool for pool in lane.pools if pool.qualified_images), None)
         image = lane.spec.image
         if image is not None and pool is not None and not is_fully_qualified(image):
-            yield Problem(
-                path=f"{lane.path}.image",
+            qualified = f"docker.io/{image if '/' in image else f'library/{image}'}"
+            yield unqualified_images.finding(
+                f"{lane.path}.image",
                 message=(
-                    f"is {image}, a name without its registry; the CRI-O of pool {pool.name} "
-                    "refuses it"
+                    f"is {image}, a name without its registry: CRI-O on pool {pool.name} refuses "
+                    "to pull it"
                 ),
-                remedy=f"write the registry too, like {_qualified(image)}",
+                remedy=f"write the registry too, like {qualified}",
             )
 
 
-def _qualified(image: str) -> str:
-    return f"docker.io/{image if '/' in image else f'library/{image}'}"
-
-
 @check("runner-image")
-def runner_images(view: View) -> Iterator[Problem]:
-    """GitHub lanes whose image holds no runner: in every container mode it is the runner's own."""
+def runner_images(view: View) -> Iterator[Finding]:
+    """GitHub lanes whose image has no GitHub runner; every container mode starts it from there."""
     for lane in view.lanes:
         image = lane.spec.image
         if not isinstance(lane.spec, GitHubLane) or image is None:
             continue
         lacks = lacks_github_runner(image)
         if lacks is not None:
-            says = "holds" if lacks == "certain" else "holds, by its name,"
-            named_by_workflow = lane.plan.image is None
-            yield Problem(
-                path=f"{lane.path}.image",
-                message=f"is {image}, which {says} no GitHub runner; its pod would end at once",
-                remedy=(
-                    "use an image built on ghcr.io/actions/actions-runner"
-                    + (
-                        "; the job's own image is named by container: in the workflow"
-                        if named_by_workflow
-                        else ""
-                    )
-                ),
+            verb = "has" if lacks == "certain" else "by its name has"
+            hint = (
+                "; the workflow names the job's own image, by container:"
+                if lane.plan.image is None
+                else ""
+            )
+            yield runner_images.finding(
+                f"{lane.path}.image",
+                message=f"is {image}, which {verb} no GitHub runner: its pod would exit at once",
+                remedy=f"use an image built on ghcr.io/actions/actions-runner{hint}",
                 severity="error" if lacks == "certain" else "warning",
             )
 
 
 @check("pull-policy")
-def unpulled_images(view: View) -> Iterator[Problem]:
-    """Lanes that never pull on a pool that starts at zero nodes: no new node has the image."""
+def unpulled_images(view: View) -> Iterator[Finding]:
+    """Lanes that never pull images on a pool that starts at zero nodes."""
     for lane in view.lanes:
-        if not _never_pulls(lane):
-            continue
-        for pool in lane.pools:
+        for pool in lane.pools if _never_pulls(lane) else ():
             if pool.capacity == "existing" or pool.min_size > 0:
                 continue
-            yield Problem(
-                path=f"{lane.path}.pull_policy",
+            yield unpulled_images.finding(
+                f"{lane.path}.pull_policy",
                 message=(
-                    f"lets no node pull the image, and pool {pool.name} starts at zero nodes: a "
-                    "new node does not have it"
+                    f"forbids pulling the image, but pool {pool.name} starts at zero nodes: a new "
+                    "node does not have the image, and jobs fail with ErrImageNeverPull"
                 ),
-                remedy="use the policy that pulls what is missing, which is the default",
-                # An image of one's own choice for the node may bring others along.
+                remedy="remove it: the default pulls an image that a node does not have",
+                # A node image of the user's own may contain container images.
                 severity="warning" if isinstance(pool, OkePool) and pool.image_id else "error",
             )
 
@@ -91,35 +84,30 @@ def _never_pulls(lane: LaneView) -> bool:
 
 
 @check("image-disk", "warning")
-def small_image_disks(view: View) -> Iterator[Problem]:
-    """GPU pools whose disk holds few CUDA images, so that nodes run full or pull again and again.
+def small_image_disks(view: View) -> Iterator[Finding]:
+    """GPU pools whose disk has room for few CUDA images.
 
     Below half of these sizes the stack file is refused.
     """
     for cluster in view.plan.clusters:
         spec = view.spec_of(cluster)
-        for pool in cluster.pools:
-            if pool.gpu is None:
-                continue
+        for pool in (pool for pool in cluster.pools if pool.gpu is not None):
             if spec.eks is not None:
-                one = spec.eks.pools[pool.name]
-                if one.images_on_root and one.disk_gib < EKS_GPU_DISK_GIB:
-                    keys = ("instance_types", "instance_store")
-                    yield _small_disk(pool, "disk_gib", one.disk_gib, EKS_GPU_DISK_GIB, keys)
+                eks_pool = spec.eks.pools[pool.name]
+                if eks_pool.images_on_root:
+                    yield from _small_disk(pool, "disk_gib", eks_pool.disk_gib, EKS_GPU_DISK_GIB)
             elif spec.oke is not None:
                 size = spec.oke.pools[pool.name].boot_gb
-                if size < GPU_BOOT_VOLUME_GB:
-                    yield _small_disk(
-                        pool, "boot_volume_gb", size, GPU_BOOT_VOLUME_GB, keys=("shape",)
-                    )
+                yield from _small_disk(pool, "boot_volume_gb", size, GPU_BOOT_VOLUME_GB)
 
 
-def _small_disk(pool: Pool, key: str, size: int, wanted: int, keys: tuple[str, ...]) -> Problem:
-    return Problem(
-        path=f"{pool.path}.{key}",
-        message=(
-            f"is {size} on a GPU pool: CUDA images take 10 to 20 GB each, and beside the system "
-            "and the jobs' own files few of them have room"
-        ),
-        remedy=f"use {wanted} or more, unless jobs share one small image",
-    )
+def _small_disk(pool: Pool, key: str, size: int, recommended: int) -> Iterator[Finding]:
+    if size < recommended:
+        yield small_image_disks.finding(
+            f"{pool.path}.{key}",
+            message=(
+                f"is {size} on a GPU pool, and CUDA images take 10 to 20 GB each: nodes run full, "
+                "or delete images and pull them again"
+            ),
+            remedy=f"use {recommended} or more, unless all jobs share one small image",
+        )

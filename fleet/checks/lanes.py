@@ -1,73 +1,67 @@
-"""What a lane asks of its pools besides room: GPU model, host device, RuntimeClass; managers."""
+"""What a lane requires of its pools beside room: GPU model, GPU memory, device, RuntimeClass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.checks.check import Problem, check
+from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
 from fleet.clusters.nodes import Node, Pool
 from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
-from fleet.findings import Severity
+from fleet.findings import Finding, Severity
 from fleet.kubernetes.resources import format_memory
 
 
 @check("gpu-model")
-def gpu_models(view: View) -> Iterator[Problem]:
-    """Lanes that ask for a GPU model which a pool of theirs does not have."""
+def gpu_models(view: View) -> Iterator[Finding]:
+    """Lanes that require a GPU model which one of their pools does not have."""
     for lane in view.lanes:
         for pool in lane.pools:
-            # A pool without any GPU is told where jobs are placed.
+            # A pool without GPUs is a finding of gpu-pool.
             if lane.spec.gpu is not None and pool.gpu not in (None, lane.spec.gpu):
-                yield Problem(
-                    path=f"{lane.path}.gpu",
+                yield gpu_models.finding(
+                    f"{lane.path}.gpu",
                     message=(
-                        f"asks for {lane.spec.gpu}, but the nodes of pool {pool.name} have "
-                        f"{pool.gpu}"
+                        f"is {lane.spec.gpu}, but the nodes of pool {pool.name} have {pool.gpu}: "
+                        "jobs there would get another GPU"
                     ),
                     remedy=f"remove {pool.name} from the lane's pools, or correct gpu",
                 )
 
 
 @check("gpu-memory")
-def gpu_memory(view: View) -> Iterator[Problem]:
-    """Jobs that need more memory of a GPU than a pool's GPUs, or their share of one, have."""
+def gpu_memory(view: View) -> Iterator[Finding]:
+    """Jobs that need more GPU memory than a pool's GPUs, or their share of one, have."""
     for lane in view.lanes:
         need = lane.spec.gpu_memory
         for pool in lane.pools:
             for node in pool.nodes:
-                if need is None or not node.gpu_memory_mib:
-                    continue
                 has = node.gpu_memory_mib
-                share = has // pool.time_slices
-                if need <= share:
+                if need is None or not has or need <= has // pool.time_slices:
                     continue
-                yield Problem(
-                    path=f"{lane.path}.gpu_memory",
+                if need <= has:
+                    what = f", which {pool.time_slices} jobs share: the last one to allocate fails"
+                    remedy = "use fewer slices, or pools of larger GPUs"
+                else:
+                    what = ": jobs would fail with CUDA out of memory"
+                    remedy = "use pools of larger GPUs, or lower gpu_memory to what a job needs"
+                yield gpu_memory.finding(
+                    f"{lane.path}.gpu_memory",
                     message=(
                         f"is {format_memory(need)}, but a GPU of pool {pool.name} ({node.kind}) "
-                        f"has {format_memory(has)} for jobs"
-                        + (
-                            f", which {pool.time_slices} jobs share: the last to allocate runs out"
-                            if need <= has
-                            else ": jobs would end with CUDA out of memory"
-                        )
+                        f"has {format_memory(has)} for jobs{what}"
                     ),
-                    remedy=(
-                        "use fewer slices, or pools of larger GPUs"
-                        if need <= has
-                        else "use pools of larger GPUs, or lower gpu_memory to what a job needs"
-                    ),
+                    remedy=remedy,
                     severity=_memory_severity(pool, node, need),
                 )
 
 
 def _memory_severity(pool: Pool, node: Node, need_mib: int) -> Severity:
-    """Whether a job certainly fails.
+    """Return an error only if a job certainly fails.
 
-    Jobs of a shared GPU need not be large at the same time, and whoever owns a node may have
-    switched its ECC off, which leaves more than the catalog says.
+    Jobs on a shared GPU need not be large at the same time. On an existing cluster, ECC may be
+    switched off, which leaves more memory than the catalog has.
     """
     if need_mib <= node.gpu_memory_mib:
         return "warning"
@@ -76,15 +70,18 @@ def _memory_severity(pool: Pool, node: Node, need_mib: int) -> Severity:
 
 
 @check("device")
-def devices(view: View) -> Iterator[Problem]:
-    """Lanes that ask for a device of the host which a pool of theirs does not offer."""
+def devices(view: View) -> Iterator[Finding]:
+    """Lanes that require a host device which one of their pools does not offer."""
     for lane in view.lanes:
         device = lane.job.device
         for pool in lane.pools:
             if device is not None and device not in pool.devices:
-                yield Problem(
-                    path=f"{lane.path}.device",
-                    message=f"asks for {device}, which pool {pool.name} does not offer",
+                yield devices.finding(
+                    f"{lane.path}.device",
+                    message=(
+                        f"is {device}, which pool {pool.name} does not offer: jobs would stay "
+                        "Pending there"
+                    ),
                     remedy=(
                         f"add devices: {{{device}: 4}} to that pool if its nodes have "
                         f"/dev/{device}, or use another pool"
@@ -93,55 +90,61 @@ def devices(view: View) -> Iterator[Problem]:
 
 
 @check("runtime-class")
-def runtime_classes(view: View) -> Iterator[Problem]:
-    """Lanes whose jobs need a RuntimeClass that is not there, or two at once."""
+def runtime_classes(view: View) -> Iterator[Finding]:
+    """Lanes that use a RuntimeClass which their nodes lack, or pools that need different ones."""
     for lane in view.lanes:
         operator = view.spec_of(lane.cluster).gpu_stack.operator
         yield from _runtime_class(lane, has_operator=operator is not None)
 
 
-def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Problem]:
-    path, pools, wanted = lane.path, lane.pools, lane.spec.runtime_class
+def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Finding]:
+    wanted = lane.spec.runtime_class
     if wanted is not None:
-        # The operator makes nvidia, nvidia-cdi and nvidia-legacy.
-        made = has_operator and wanted.startswith("nvidia")
-        for pool in pools:
-            if not made and pool.runtime_class != wanted:
-                yield Problem(
-                    path=f"{path}.runtime_class",
-                    message=f"is {wanted}, which nothing says that pool {pool.name} has",
+        # The operator creates nvidia, nvidia-cdi and nvidia-legacy.
+        created = has_operator and wanted.startswith("nvidia")
+        for pool in lane.pools:
+            if not created and pool.runtime_class != wanted:
+                yield runtime_classes.finding(
+                    f"{lane.path}.runtime_class",
+                    message=(
+                        f"is {wanted}, which pool {pool.name} does not declare: without the "
+                        "RuntimeClass, Kubernetes refuses the pods"
+                    ),
                     remedy=(
                         f"add runtime_class: {wanted} to a pool of an existing cluster that has "
-                        "it; on other nodes remove it: nvidia is their default"
+                        "it; on other nodes remove it, because nvidia is their default runtime"
                     ),
                 )
-    elif lane.job.gpus and len({pool.runtime_class for pool in pools}) > 1:
-        yield Problem(
-            path=f"{path}.pools",
-            message="names pools of different runtime_class; a job has one",
-            remedy="make one lane for each",
+    elif lane.job.gpus and len({pool.runtime_class for pool in lane.pools}) > 1:
+        yield runtime_classes.finding(
+            f"{lane.path}.pools",
+            message=(
+                "have different runtime_class, but a job's pod has one: on the other pools it "
+                "would see no GPU"
+            ),
+            remedy="make one lane for each runtime_class",
         )
 
 
 @check("hpa", "warning")
-def managers(view: View) -> Iterator[Problem]:
-    """Several runner managers of one lane, which multiply its jobs."""
+def managers(view: View) -> Iterator[Finding]:
+    """GitLab lanes with several runner managers, each of which runs `concurrent` jobs."""
     for lane in view.lanes:
         spec = lane.spec
         if isinstance(spec, GitLabLane) and spec.hpa is not None and spec.hpa.max_replicas > 1:
-            most = spec.hpa.max_replicas * spec.concurrent
-            yield Problem(
-                path=f"{lane.path}.hpa",
+            yield managers.finding(
+                f"{lane.path}.hpa",
                 message=(
-                    f"up to {spec.hpa.max_replicas} managers run {spec.concurrent} jobs each, "
-                    f"{most} at once; they follow their own CPU, not the queue"
+                    f"allows {spec.hpa.max_replicas} managers of {spec.concurrent} jobs each: up "
+                    f"to {spec.hpa.max_replicas * spec.concurrent} jobs run at once, and the "
+                    "number of managers follows their CPU, not the queue"
                 ),
-                remedy="where one manager is enough, raise concurrent instead",
+                remedy="if one manager is enough, remove hpa and raise concurrent instead",
             )
 
 
 @check("runner-group", "warning")
-def runner_groups(view: View) -> Iterator[Problem]:
+def runner_groups(view: View) -> Iterator[Finding]:
     """Lanes of one repository that name a runner group, which only organisations have.
 
     Source: https://docs.github.com/en/actions/concepts/runners/runner-groups.
@@ -152,11 +155,14 @@ def runner_groups(view: View) -> Iterator[Problem]:
             continue
         owner = github.url.rstrip("/").split("/")[3:]
         if len(owner) > 1 and owner[0] != "enterprises":
-            yield Problem(
-                path=f"{lane.path}.group",
+            yield runner_groups.finding(
+                f"{lane.path}.group",
                 message=(
-                    f"is {lane.spec.group}, but {github.url} is a repository: runner groups belong "
-                    "to an organisation or an enterprise"
+                    f"is {lane.spec.group}, but {github.url} is a repository: only organisations "
+                    "and enterprises have runner groups, so GitHub refuses the scale set"
                 ),
-                remedy="remove group, or let the organisation own the runners by its url",
+                remedy=(
+                    "remove group, or use the organisation's url, like "
+                    f"{github.url.rstrip('/').rpartition('/')[0]}"
+                ),
             )

@@ -1,4 +1,4 @@
-"""Limits and uniqueness of names, after the prefixes and suffixes that they are given."""
+"""Length and uniqueness of names, counted with the prefixes and suffixes that are added."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from fleet.catalog.limits import EKS_NODE_GROUP, GITLAB_TAG, KUBERNETES_LABEL
-from fleet.checks.check import Problem, check
+from fleet.checks.check import check
 from fleet.checks.runners import DEFAULT_GROUP, url_key
 from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.existing import ExistingPlan
+from fleet.findings import Finding
 from fleet.plan import ClusterPlan
 from fleet.runners.gitlab import GitLabLanePlan
 
@@ -19,45 +20,49 @@ _AUTONAME = len("-0123456")
 
 
 @check("node-group-name")
-def node_group_names(view: View) -> Iterator[Problem]:
-    """EKS' limit on node group names, the provider's suffix included."""
+def node_group_names(view: View) -> Iterator[Finding]:
+    """EKS node groups whose name, with the provider's suffix, is longer than EKS allows."""
     for cluster in view.plan.clusters:
         if not isinstance(cluster.platform, EksPlan):
             continue
         for pool in cluster.platform.pools:
             length = len(pool.logical_name) + _AUTONAME
             if length > EKS_NODE_GROUP.max_length:
-                yield Problem(
-                    path=pool.path,
+                yield node_group_names.finding(
+                    pool.path,
                     message=(
                         f"the node group's name would have {length} characters "
-                        f"({pool.logical_name} and a suffix of {_AUTONAME}), EKS allows "
-                        f"{EKS_NODE_GROUP.max_length}"
+                        f"({pool.logical_name} and a suffix of {_AUTONAME}), but EKS allows "
+                        f"{EKS_NODE_GROUP.max_length}: it would refuse the node group"
                     ),
                     remedy="shorten the name of the pool or of the cluster",
                 )
 
 
 @check("resource-name")
-def resource_names(view: View) -> Iterator[Problem]:
-    """Parts of two clusters that would be one resource to Pulumi.
+def resource_names(view: View) -> Iterator[Finding]:
+    """Parts of two clusters that would have the same resource name in Pulumi.
 
-    A name begins with its cluster's, so that two clusters can meet: a and b-c, a-b and c.
+    A name is the cluster's and the part's, joined by a hyphen: cluster a with pool b-c and cluster
+    a-b with pool c both give a-b-c.
     """
     seen: dict[tuple[str, str], str] = {}
     for cluster in view.plan.clusters:
         for kind, name, path in _resources(cluster):
             first = seen.setdefault((kind, name), path)
             if first != path:
-                yield Problem(
-                    path=path,
-                    message=f"its {kind} would be called {name}, as that of {first}",
-                    remedy="rename it or one of the clusters",
+                yield resource_names.finding(
+                    path,
+                    message=(
+                        f"its {kind} would be called {name}, like that of {first}: Pulumi refuses "
+                        "two resources of one name"
+                    ),
+                    remedy="rename it, or one of the clusters",
                 )
 
 
 def _resources(cluster: ClusterPlan) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and path of what `components` names after a cluster and a part of it."""
+    """Yield kind, name and path of each resource named after a cluster and a part of it."""
     if not isinstance(cluster.platform, ExistingPlan):
         kind = "node group" if isinstance(cluster.platform, EksPlan) else "node pool"
         for pool in cluster.platform.pools:
@@ -73,8 +78,8 @@ def _resources(cluster: ClusterPlan) -> Iterator[tuple[str, str, str]]:
 
 
 @check("scale-set-name")
-def scale_set_names(view: View) -> Iterator[Problem]:
-    """GitHub knows a scale set by its name within a runner group, whichever cluster it is on."""
+def scale_set_names(view: View) -> Iterator[Finding]:
+    """Scale sets with the same name and runner group at one GitHub URL, on any cluster."""
     seen: dict[tuple[str, str, str], str] = {}
     for cluster_name, cluster in view.stack.clusters.items():
         if cluster.github is None:
@@ -83,17 +88,40 @@ def scale_set_names(view: View) -> Iterator[Problem]:
             path = f"clusters.{cluster_name}.github.lanes.{name}"
             key = (url_key(cluster.github.url), lane.group or DEFAULT_GROUP, name)
             if key in seen:
-                yield Problem(
-                    path=path,
-                    message=f"has the name, group and owner of {seen[key]}; GitHub refuses it",
-                    remedy="rename the lane or put it into another runner group",
+                yield scale_set_names.finding(
+                    path,
+                    message=(
+                        f"has the name, runner group and URL of {seen[key]}: GitHub refuses the "
+                        "second scale set"
+                    ),
+                    remedy="rename the lane, or put it into another runner group",
                 )
             seen.setdefault(key, path)
 
 
+@check("same-cluster")
+def same_cluster_twice(view: View) -> Iterator[Finding]:
+    """Existing clusters of the stack that have the same kubeconfig context."""
+    seen: dict[tuple[str | None, str], str] = {}
+    for cluster in view.plan.clusters:
+        platform = cluster.platform
+        if not isinstance(platform, ExistingPlan):
+            continue
+        first = seen.setdefault((platform.kubeconfig, platform.context), cluster.name)
+        if first != cluster.name:
+            yield same_cluster_twice.finding(
+                f"clusters.{cluster.name}.existing.context",
+                message=(
+                    f"is the context of clusters.{first} too: both would install the same Helm "
+                    "releases into one cluster"
+                ),
+                remedy="put the pools and lanes of both under one cluster, or correct context",
+            )
+
+
 @check("namespace-name")
-def namespace_names(view: View) -> Iterator[Problem]:
-    """Namespaces for jobs that Kubernetes refuses, or that this program makes for itself."""
+def namespace_names(view: View) -> Iterator[Finding]:
+    """Namespaces for jobs that Kubernetes refuses, or that this program creates for itself."""
     for lane in view.lanes:
         access = lane.spec.kubernetes_access
         if access is None:
@@ -105,24 +133,27 @@ def namespace_names(view: View) -> Iterator[Problem]:
                 path = f"{lane.path}.kubernetes_access.{key}"
                 too_long = len(name) > KUBERNETES_LABEL.max_length
                 if too_long or not re.fullmatch(KUBERNETES_LABEL.pattern or "", name):
-                    yield Problem(
-                        path=path,
-                        message=f"names {name}, which cannot be a namespace",
+                    yield namespace_names.finding(
+                        path,
+                        message=f"has {name}, which Kubernetes refuses as a namespace",
                         remedy=(
-                            f"use {KUBERNETES_LABEL.max_length} or fewer lower-case letters, "
-                            "digits and hyphens, and no dot"
+                            "use lower-case letters, digits and hyphens, "
+                            f"{KUBERNETES_LABEL.max_length} at most, like ci-jobs"
                         ),
                     )
                 elif key == "namespaces" and name in own:
-                    yield Problem(
-                        path=path,
-                        message=f"names {name}, which this program makes for {own[name]}",
-                        remedy="give the jobs a namespace of their own",
+                    yield namespace_names.finding(
+                        path,
+                        message=(
+                            f"has {name}, which this program creates for {own[name]}: two "
+                            "resources would have one name"
+                        ),
+                        remedy="give the jobs a namespace of their own, like ci-jobs",
                     )
 
 
 def _own_namespaces(cluster: ClusterPlan) -> dict[str, str]:
-    """Namespaces of the releases beside the runners', and what is in them."""
+    """Return the namespaces of releases other than the runners', and what is in each."""
     stack, platform = cluster.gpu_stack, cluster.platform
     efa = platform.efa_plugin if isinstance(platform, EksPlan) else None
     found = {
@@ -136,14 +167,16 @@ def _own_namespaces(cluster: ClusterPlan) -> dict[str, str]:
 
 
 @check("gitlab-tag")
-def gitlab_tags(view: View) -> Iterator[Problem]:
-    """GitLab's limit on the length of a tag."""
+def gitlab_tags(view: View) -> Iterator[Finding]:
+    """Tags that are longer than GitLab allows."""
     for lane in view.lanes:
-        if isinstance(lane.plan, GitLabLanePlan):
-            for tag in lane.plan.labels:
-                if len(tag) > GITLAB_TAG.max_length:
-                    yield Problem(
-                        path=f"{lane.path}.tags",
-                        message=f"hold one of {len(tag)} characters: {tag[:20]}…",
-                        remedy=f"shorten it; GitLab allows {GITLAB_TAG.max_length}",
-                    )
+        for tag in lane.plan.labels if isinstance(lane.plan, GitLabLanePlan) else ():
+            if len(tag) > GITLAB_TAG.max_length:
+                yield gitlab_tags.finding(
+                    f"{lane.path}.tags",
+                    message=(
+                        f"has a tag of {len(tag)} characters ({tag[:20]}…), but GitLab allows "
+                        f"{GITLAB_TAG.max_length}: it would refuse the runner"
+                    ),
+                    remedy="shorten the tag",
+                )

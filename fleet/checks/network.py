@@ -1,7 +1,7 @@
-"""Networks that this program makes: ranges, addresses, and who reaches the Kubernetes API.
+"""Networks that this program creates: ranges, addresses, and who reaches the Kubernetes API.
 
-Existing networks are not judged: nothing of them is in the stack file. EKS chooses the range of
-Services by the VPC's, so that those two never meet.
+Existing networks are not checked, because the stack file does not have their ranges. EKS chooses
+the range of Services so that it does not overlap the VPC's.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from fleet.catalog.addresses import (
 )
 from fleet.catalog.ec2 import instance_type
 from fleet.catalog.kubelet import eks_pod_limit
-from fleet.checks.check import Problem, check
+from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan, EksPool
 from fleet.clusters.eks_network import NewNetwork
 from fleet.clusters.oke import OkePlan
 from fleet.clusters.oke_network import OkeNewNetwork
+from fleet.findings import Finding, Severity
 from fleet.gpu_stack.ownership import gpu_daemonsets, ownership
 from fleet.plan import ClusterPlan
 
@@ -32,7 +33,7 @@ _PRIVATE: Final = tuple(
     IPv4Network(one)
     for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15")
 )
-"""Ranges that are nobody's on the internet: RFC 1918, RFC 6598, RFC 2544."""
+"""Ranges that are not routed on the internet: RFC 1918, RFC 6598, RFC 2544."""
 
 _NOT_PUBLIC: Final = (
     *_PRIVATE[:3],
@@ -47,146 +48,149 @@ _EXAMPLES: Final = tuple(
 """Ranges of documentation (RFC 5737), which EKS refuses as well, in public reports."""
 
 _MIG_MANAGER = "nvidia-mig-manager"
-"""The one DaemonSet of the GPU stack that is counted where it may not run."""
+"""The only DaemonSet of the GPU stack that the node's size includes and that may not run there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Made:
-    """A network that this program makes for a cluster."""
+class _CreatedNetwork:
+    """A network that this program creates, and the path of its range in the stack file."""
 
     cluster: ClusterPlan
     path: str
-    """Where the stack file says its range."""
     cidr: IPv4Network
 
 
-def _made(view: View) -> Iterator[_Made]:
+def _created(view: View) -> Iterator[_CreatedNetwork]:
     for cluster in view.plan.clusters:
         platform = cluster.platform
         if isinstance(platform, EksPlan | OkePlan) and isinstance(
             platform.network, NewNetwork | OkeNewNetwork
         ):
-            kind = "eks" if isinstance(platform, EksPlan) else "oke"
-            yield _Made(
+            yield _CreatedNetwork(
                 cluster=cluster,
-                path=f"clusters.{cluster.name}.{kind}.network.cidr",
+                path=f"clusters.{cluster.name}.{cluster.platform.kind}.network.cidr",
                 cidr=IPv4Network(platform.network.cidr),
             )
 
 
 @check("network-range")
-def network_ranges(view: View) -> Iterator[Problem]:
-    """Ranges of a network that no cloud gives, and ranges that are somebody's on the internet."""
-    for made in _made(view):
-        cidr = made.cidr
+def network_ranges(view: View) -> Iterator[Finding]:
+    """Network ranges that clouds refuse, and public ranges that belong to others."""
+    for network in _created(view):
+        cidr = network.cidr
         if cidr.is_loopback or cidr.is_link_local or cidr.is_multicast or cidr.is_reserved:
-            yield Problem(
-                path=made.path,
-                message=f"is {cidr}, which is kept for other uses and no cloud accepts",
+            yield network_ranges.finding(
+                network.path,
+                message=f"is {cidr}, a range reserved for other uses, which clouds refuse",
                 remedy="use a private range, like 10.1.0.0/16",
             )
         elif not any(cidr.subnet_of(private) for private in _PRIVATE):
-            yield Problem(
-                path=made.path,
-                message=f"is {cidr}, a public range: nodes could not reach whoever has it",
+            yield network_ranges.finding(
+                network.path,
+                message=(
+                    f"is {cidr}, a public range: nodes could not reach the hosts on the internet "
+                    "that have these addresses"
+                ),
                 remedy="use a private range, like 10.1.0.0/16",
                 severity="warning",
             )
 
 
 @check("network-overlap")
-def overlaps(view: View) -> Iterator[Problem]:
-    """Ranges that overlap: of Services and of the VCN; of two clusters, which is a warning."""
-    made = sorted(_made(view), key=lambda one: one.cidr)
-    for one in made:
-        network = one.cluster.platform
-        if isinstance(network, OkePlan) and one.cidr.overlaps(
-            services := IPv4Network(network.network.services_cidr)
+def overlaps(view: View) -> Iterator[Finding]:
+    """Ranges that overlap: an OKE cluster's Services and VCN, or the networks of two clusters."""
+    created = sorted(_created(view), key=lambda network: network.cidr)
+    for network in created:
+        platform = network.cluster.platform
+        if isinstance(platform, OkePlan) and network.cidr.overlaps(
+            services := IPv4Network(platform.network.services_cidr)
         ):
-            path = one.path.removesuffix("cidr")
-            yield Problem(
-                path=f"{path}services_cidr",
-                message=f"is {services}, which overlaps the VCN's {one.cidr}; OKE refuses it",
+            yield overlaps.finding(
+                network.path.removesuffix("cidr") + "services_cidr",
+                message=f"is {services}, which overlaps the VCN's {network.cidr}: OKE refuses it",
                 remedy="use another private range, like 10.96.0.0/16 beside a VCN of 10.2.0.0/16",
             )
-    last: _Made | None = None
-    for one in made:
-        if last is not None and one.cidr.overlaps(last.cidr):
-            yield Problem(
-                path=one.path,
-                message=f"is {one.cidr}, which overlaps {last.cidr} of {last.path}",
-                remedy="use ranges apart: networks that overlap can never be peered",
+    last: _CreatedNetwork | None = None
+    for network in created:
+        if last is not None and network.cidr.overlaps(last.cidr):
+            yield overlaps.finding(
+                network.path,
+                message=(
+                    f"is {network.cidr}, which overlaps {last.cidr} of {last.path}: these "
+                    "networks can never be peered"
+                ),
+                remedy="use ranges that do not overlap, like 10.1.0.0/16 and 10.2.0.0/16",
                 severity="warning",
             )
-        if last is None or one.cidr.broadcast_address > last.cidr.broadcast_address:
-            last = one
+        if last is None or network.cidr.broadcast_address > last.cidr.broadcast_address:
+            last = network
 
 
 @check("addresses")
-def addresses(view: View) -> Iterator[Problem]:
-    """Subnets that hold too few addresses for the nodes and pods of the pools' maximum.
+def addresses(view: View) -> Iterator[Finding]:
+    """Subnets with too few addresses for the nodes and pods of the pools at their maximum.
 
-    An error where a pool alone asks for more than its subnets have, at one address for a node, one
-    for each DaemonSet of the GPU stack and one for a job. A warning where all pools at their
-    maximum, with what the network plugin keeps on each node by default, ask for more.
+    An error if one pool alone needs more than its subnets have, counting one address for a node,
+    one for each DaemonSet of the GPU stack and one for a job. A warning if all pools together need
+    more, counting also the addresses that the network plugin keeps on each node by default.
     """
-    for made in _made(view):
-        platform = made.cluster.platform
+    for network in _created(view):
+        platform = network.cluster.platform
         if isinstance(platform, EksPlan) and isinstance(platform.network, NewNetwork):
-            spec = view.spec_of(made.cluster)
+            spec = view.spec_of(network.cluster)
             stack = gpu_daemonsets(ownership(spec.gpu_stack, spec.default_advertiser))
-            own = sum(pod.name != _MIG_MANAGER for pod in stack)
-            yield from _eks_addresses(made, platform, platform.network, own)
+            gpu_pods = sum(pod.name != _MIG_MANAGER for pod in stack)
+            yield from _eks_addresses(network.path, platform, platform.network, gpu_pods)
         elif isinstance(platform, OkePlan) and isinstance(platform.network, OkeNewNetwork):
-            yield from _oke_addresses(made, platform, platform.network)
+            yield from _oke_addresses(network.path, platform, platform.network)
 
 
 def _eks_addresses(
-    made: _Made, plan: EksPlan, network: NewNetwork, gpu_pods: int
-) -> Iterator[Problem]:
-    room = {
+    path: str, plan: EksPlan, network: NewNetwork, gpu_pods: int
+) -> Iterator[Finding]:
+    available = {
         zone.name: IPv4Network(zone.private_cidr).num_addresses - AWS_RESERVED_PER_SUBNET
         for zone in network.zones
     }
     too_large = False
     for pool in plan.pools:
-        least = 2 + (gpu_pods if pool.gpu is not None else 0)
-        has = sum(room.get(zone, 0) for zone in pool.zones)
-        if pool.max_size * least > has:
+        each = 2 + (gpu_pods if pool.gpu is not None else 0)
+        has = sum(available.get(zone, 0) for zone in pool.zones)
+        if pool.max_size * each > has:
             too_large = True
             yield _too_few(
-                made,
+                path,
                 f"{pool.path}.max_size",
-                f"is {pool.max_size}: nodes and pods would take {pool.max_size * least} addresses "
-                f"({least} a node), the private subnets of its zones have {has}",
+                f"is {pool.max_size}: at {each} addresses a node, the nodes and their pods need "
+                f"{pool.max_size * each}, but the private subnets of its zones have {has}",
             )
     if not too_large:
-        yield from _appetite(made, plan, room)
+        yield from _all_eks_pools(path, plan, available)
 
 
-def _appetite(made: _Made, plan: EksPlan, room: Mapping[str, int]) -> Iterator[Problem]:
-    """Pools spread over their zones: a set of zones must hold the pools that have no other."""
-    asked: dict[frozenset[str], int] = {}
+def _all_eks_pools(path: str, plan: EksPlan, available: Mapping[str, int]) -> Iterator[Finding]:
+    """Compare each set of zones with the pools that have no other zones."""
+    needed: dict[frozenset[str], int] = {}
     for pool in plan.pools:
         zones = frozenset(pool.zones)
-        asked[zones] = asked.get(zones, 0) + pool.max_size * _kept(pool)
-    for count in range(1, len(room) + 1):
-        for several in combinations(room, count):
-            total = sum(amount for zones, amount in asked.items() if zones <= set(several))
-            has = sum(room[zone] for zone in several)
+        needed[zones] = needed.get(zones, 0) + pool.max_size * _addresses_of_node(pool)
+    for count in range(1, len(available) + 1):
+        for several in combinations(available, count):
+            total = sum(amount for zones, amount in needed.items() if zones <= set(several))
+            has = sum(available[zone] for zone in several)
             if total > has:
                 yield _too_few(
-                    made,
-                    made.path,
-                    f"leaves {has} addresses in {', '.join(several)}; all pools at their maximum "
-                    f"take about {total} with what the VPC CNI keeps warm on each node",
-                    warning=True,
+                    path,
+                    path,
+                    f"leaves {has} addresses in {', '.join(several)}, but all pools at their "
+                    f"maximum need about {total}, with what the VPC CNI reserves on each node",
+                    severity="warning",
                 )
                 return
 
 
-def _kept(pool: EksPool) -> int:
-    """Addresses that a node keeps at its usual pods: DaemonSets and as many jobs as GPUs."""
+def _addresses_of_node(pool: EksPool) -> int:
+    """Return the addresses that a node keeps with its DaemonSets and one job for each GPU."""
     return max(
         node_addresses(
             instance_type(node.kind),
@@ -196,84 +200,78 @@ def _kept(pool: EksPool) -> int:
     )
 
 
-def _oke_addresses(made: _Made, plan: OkePlan, network: OkeNewNetwork) -> Iterator[Problem]:
-    nodes, pods = (
+def _oke_addresses(path: str, plan: OkePlan, network: OkeNewNetwork) -> Iterator[Finding]:
+    for_nodes, for_pods = (
         IPv4Network(network.subnets[role]).num_addresses - OCI_RESERVED_PER_SUBNET
         for role in ("worker", "pod")
     )
-    too_large = False
-    for pool in plan.pools:
-        if pool.max_size > nodes:
-            too_large = True
-            yield _too_few(
-                made,
-                f"{pool.path}.max_size",
-                f"is {pool.max_size}, the subnet of nodes has {nodes} addresses",
-            )
+    too_large = [pool for pool in plan.pools if pool.max_size > for_nodes]
+    for pool in too_large:
+        yield _too_few(
+            path,
+            f"{pool.path}.max_size",
+            f"is {pool.max_size}, but the subnet of the nodes has {for_nodes} addresses",
+        )
     if too_large:
         return
-    most = sum(pool.max_size for pool in plan.pools)
-    kept = sum(pool.max_size * pool.max_pods for pool in plan.pools)
-    for asked, has, what in ((most, nodes, "nodes"), (kept, pods, "pods")):
-        if asked > has:
+    nodes = sum(pool.max_size for pool in plan.pools)
+    pods = sum(pool.max_size * pool.max_pods for pool in plan.pools)
+    for needed, has, what in ((nodes, for_nodes, "nodes"), (pods, for_pods, "pods")):
+        if needed > has:
             yield _too_few(
-                made,
-                made.path,
-                f"leaves {has} addresses for {what}; all pools at their maximum take up to {asked}",
-                warning=True,
+                path,
+                path,
+                f"leaves {has} addresses for {what}, but all pools at their maximum need up to "
+                f"{needed}",
+                severity="warning",
             )
             return
 
 
-def _too_few(made: _Made, path: str, message: str, *, warning: bool = False) -> Problem:
-    return Problem(
-        path=path,
-        message=message,
-        remedy=f"lower max_size, or make {made.path} larger (/16 at most) before anything is made",
-        severity="warning" if warning else None,
+def _too_few(range_path: str, path: str, message: str, severity: Severity | None = None) -> Finding:
+    return addresses.finding(
+        path,
+        message=f"{message}: further nodes or pods would not start",
+        remedy=f"lower max_size, or make {range_path} larger (/16 at most) before the first up",
+        severity=severity,
     )
 
 
 @check("api-range")
-def api_ranges(view: View) -> Iterator[Problem]:
-    """Ranges that EKS refuses as sources of a public endpoint; those of examples are a note."""
+def api_ranges(view: View) -> Iterator[Finding]:
+    """Ranges that EKS refuses for a public endpoint; ranges for documentation are a note."""
     for cluster in view.plan.clusters:
-        platform = cluster.platform
-        if not isinstance(platform, EksPlan):
-            continue
-        for cidr in platform.allow:
+        for cidr in cluster.platform.allow if isinstance(cluster.platform, EksPlan) else ():
             network = IPv4Network(cidr)
             private = any(network.subnet_of(other) for other in _NOT_PUBLIC)
             if private or any(network.subnet_of(other) for other in _EXAMPLES):
-                yield Problem(
-                    path=f"clusters.{cluster.name}.eks.api.allow",
+                yield api_ranges.finding(
+                    f"clusters.{cluster.name}.eks.api.allow",
                     message=(
-                        f"holds {cidr}, a range {'of private use' if private else 'of examples'}, "
-                        "which EKS refuses for a public endpoint"
+                        f"has {cidr}, a {'private' if private else 'documentation'} range, which "
+                        "EKS refuses for a public endpoint"
                     ),
                     remedy=(
-                        "name the public addresses from which people and CI come; inside the VPC "
-                        "the private endpoint answers anyway"
+                        "use the public addresses of people and CI, like the /32 of your VPN; "
+                        "hosts inside the VPC use the private endpoint anyway"
                     ),
                     severity=None if private else "note",
                 )
 
 
 @check("private-endpoint", "note")
-def private_endpoints(view: View) -> Iterator[Problem]:
-    """Clusters whose API answers only inside their network, where this program must run then."""
+def private_endpoints(view: View) -> Iterator[Finding]:
+    """Clusters whose API answers only inside their network, where `pulumi up` must then run."""
     for cluster in view.plan.clusters:
-        platform = cluster.platform
-        if isinstance(platform, EksPlan | OkePlan) and not platform.allow:
-            kind = "eks" if isinstance(platform, EksPlan) else "oke"
-            yield Problem(
-                path=f"clusters.{cluster.name}.{kind}.api.allow",
+        if isinstance(cluster.platform, EksPlan | OkePlan) and not cluster.platform.allow:
+            yield private_endpoints.finding(
+                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
                 message=(
-                    "names nobody, so the endpoint is private: pulumi installs charts through it, "
-                    "and from elsewhere an update stops half way"
+                    "is empty, so the endpoint is private: pulumi installs charts through it, and "
+                    "an update from outside the network stops half way"
                 ),
                 remedy=(
-                    "run pulumi inside the network, by VPN or peering, or allow the ranges from "
+                    "run pulumi inside the network, by VPN or peering, or add the ranges from "
                     "which it runs"
                 ),
             )

@@ -1,111 +1,144 @@
-"""Where pods go: selectors, tolerations, labels and taints agree, and GPUs are kept for jobs."""
+"""Room and place on CPU nodes for controllers and listeners, and GPU nodes kept free for jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
 
-from fleet.checks.check import Problem, check
+from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.clusters.nodes import Pool
+from fleet.clusters.oke import OkePlan
+from fleet.findings import Finding
 from fleet.kubernetes.resources import format_cpu, format_memory
 from fleet.kubernetes.scheduling import (
     CPU,
     MEMORY,
     Amounts,
-    PodSpec,
+    Scheduled,
     lacking,
     offer,
     requests,
     selects,
     untolerated,
 )
-from fleet.plan import ClusterPlan
 from fleet.workloads import Workload, system_workloads
 
 
 @check("paused-pool", "warning")
-def paused_pools(view: View) -> Iterator[Problem]:
-    """Lanes whose jobs would wait because every pool of theirs is paused."""
+def paused_pools(view: View) -> Iterator[Finding]:
+    """Lanes that accept jobs although all their pools are paused."""
     for lane in view.lanes:
         if lane.max_jobs and lane.pools and all(pool.paused for pool in lane.pools):
-            yield Problem(
-                path=f"{lane.path}.pools",
+            yield paused_pools.finding(
+                f"{lane.path}.pools",
                 message=(
-                    f"are all paused ({', '.join(lane.plan.pool_names)}): the lane takes jobs, and "
-                    "they wait"
+                    f"are all paused ({', '.join(lane.plan.pool_names)}), but the lane is not: it "
+                    "takes jobs, and they wait in Pending"
                 ),
-                remedy="pause the lane too, so that jobs are not taken, or unpause a pool",
+                remedy="set paused: true on the lane too, or resume a pool",
             )
 
 
 @check("system-places")
-def system_places(view: View) -> Iterator[Problem]:
-    """Controllers, listeners and runner managers that have no CPU node to live on."""
+def system_places(view: View) -> Iterator[Finding]:
+    """CPU pools that cannot run a controller, listener or runner manager of the cluster."""
     for cluster in view.plan.clusters:
-        if not any(pool.gpu is None for pool in cluster.pools):
-            continue
-        for workload in view.placements(cluster):
-            if not any(_lives_on(workload, pool) for pool in cluster.pools if pool.gpu is None):
-                yield Problem(
-                    path=workload.path,
+        cpu_pools = [pool for pool in cluster.pools if pool.gpu is None]
+        for workload in view.placements(cluster) if cpu_pools else ():
+            reasons = [(pool.name, _reason(workload, pool)) for pool in cpu_pools]
+            if all(reason is not None for _, reason in reasons):
+                yield system_places.finding(
+                    workload.path,
                     message=(
                         f"{workload.name} has no CPU pool of cluster {cluster.name} to run on: "
-                        f"{_reasons(workload, cluster)}"
+                        + "; ".join(f"{name}: {reason}" for name, reason in reasons)
                     ),
-                    remedy="add a CPU pool with min_size 1 or more, of larger nodes if need be",
+                    remedy="add a CPU pool with min_size 1 or more, and larger nodes if needed",
                 )
 
 
+def _reason(workload: Workload, pool: Pool) -> str | None:
+    """Return why no node that always exists can run it, `None` if one can."""
+    why = why_not(workload.pod, pool)
+    if why is not None:
+        return why
+    if not pool.min_size:
+        return "it may have no node"
+    needed = requests(workload.pod)
+    missing = [lacking(needed, offer(pool, node)) for node in pool.nodes]
+    return f"its nodes have too little {' and '.join(missing[0])}" if all(missing) else None
+
+
+def why_not(pod: Scheduled, pool: Pool, *, ignore_taint: str | None = None) -> str | None:
+    """Return why the scheduler puts a pod on no node of a pool, `None` if labels and taints allow.
+
+    `ignore_taint` is the key of a taint that does not count.
+    """
+    if not selects(pod, pool.labels):
+        return "its node selector or affinity requires labels that the nodes lack"
+    taints = [taint for taint in untolerated(pod, pool.taints) if taint.key != ignore_taint]
+    if taints:
+        listed = ", ".join(f"{taint.key}={taint.value}:{taint.effect}" for taint in taints)
+        return f"it does not tolerate {listed}"
+    return None
+
+
 @check("shared-node", "warning")
-def shared_nodes(view: View) -> Iterator[Problem]:
+def shared_nodes(view: View) -> Iterator[Finding]:
     """Clusters without a CPU pool, whose controllers and listeners run beside the jobs."""
     for cluster in view.plan.clusters:
         if cluster.pools and all(pool.gpu is not None for pool in cluster.pools):
-            yield Problem(
-                path=f"clusters.{cluster.name}",
+            yield shared_nodes.finding(
+                f"clusters.{cluster.name}",
                 message=(
-                    "has no CPU pool: controllers, listeners and runner managers take room of the "
-                    "GPU nodes"
+                    "has no CPU pool: controllers, listeners and runner managers run on GPU nodes "
+                    "and take CPU and memory from the jobs"
                 ),
-                remedy="declare a CPU pool, or take what they need off cpu and memory of the pool",
+                remedy="declare a CPU pool, or lower cpu and memory of the pool by what they need",
             )
 
 
 @check("untainted-gpu-pool", "warning")
-def untainted_gpu_pools(view: View) -> Iterator[Problem]:
-    """GPU pools without a taint, where pods of any kind take the room of jobs."""
+def untainted_gpu_pools(view: View) -> Iterator[Finding]:
+    """GPU pools without a taint, where pods without GPUs take the room of jobs."""
     for cluster in view.plan.clusters:
         if not any(pool.gpu is None for pool in cluster.pools):
-            continue  # whatever runs there has nowhere else to go
+            continue  # without CPU nodes, a taint would leave other pods nowhere to run
         for pool in cluster.pools:
             if pool.gpu is None or any(taint.effect != "PreferNoSchedule" for taint in pool.taints):
                 continue
-            yield Problem(
-                path=f"{pool.path}.taints",
-                message="are none: any pod of the cluster may land on its GPU nodes",
+            yield untainted_gpu_pools.finding(
+                f"{pool.path}.taints",
+                message=(
+                    "has no taint that keeps other pods off: any pod of the cluster can take the "
+                    "CPU and memory of these GPU nodes"
+                ),
                 remedy=(
-                    "taint the nodes nvidia.com/gpu=true:NoSchedule and say so here; jobs of its "
-                    "lanes tolerate it by themselves"
+                    "taint the nodes nvidia.com/gpu=true:NoSchedule and declare the taint here; "
+                    "jobs of the pool's lanes tolerate it automatically"
                 ),
             )
 
 
 @check("system-room", "warning")
-def system_room(view: View) -> Iterator[Problem]:
-    """CPU pools too small, at their maximum, for what must run there."""
+def system_room(view: View) -> Iterator[Finding]:
+    """CPU pools that are too small at their maximum for the pods that must run there."""
     for cluster in view.plan.clusters:
         pools = [pool for pool in cluster.pools if pool.gpu is None and not pool.paused]
         if not pools:
             continue
-        always: Amounts = Amounts()
+        needed: Amounts = Amounts()
         for workload in system_workloads(cluster):
-            _add(always, requests(workload.pod), workload.replicas)
-        short = _short(always, pools)
-        if short is not None:
-            yield Problem(
-                path=f"clusters.{cluster.name}",
-                message=f"its CPU pools cannot hold what always runs there: {short}",
+            _add(needed, requests(workload.pod), workload.replicas)
+        shortage = _shortage(needed, pools)
+        if shortage is not None:
+            yield system_room.finding(
+                f"clusters.{cluster.name}",
+                message=(
+                    f"its CPU pools cannot hold the pods that always run: {shortage}; some would "
+                    "stay Pending"
+                ),
                 remedy="raise max_size of a CPU pool, or use larger nodes",
                 severity="error",
             )
@@ -113,13 +146,16 @@ def system_room(view: View) -> Iterator[Problem]:
         launchers = [lane for lane in view.lanes_of(cluster) if lane.pods.launcher is not None]
         for lane in launchers:
             if lane.pods.launcher is not None:
-                _add(always, requests(lane.pods.launcher), lane.max_jobs)
-        short = _short(always, pools)
-        if short is not None:
+                _add(needed, requests(lane.pods.launcher), lane.max_jobs)
+        shortage = _shortage(needed, pools)
+        if shortage is not None:
             names = ", ".join(lane.plan.name for lane in launchers)
-            yield Problem(
-                path=f"clusters.{cluster.name}",
-                message=f"its CPU pools cannot hold every runner of {names} at once: {short}",
+            yield system_room.finding(
+                f"clusters.{cluster.name}",
+                message=(
+                    f"its CPU pools cannot hold all runners of {names} at once: {shortage}; the "
+                    "other runners would stay Pending"
+                ),
                 remedy="raise max_size of a CPU pool, or lower max_runners",
             )
 
@@ -129,53 +165,40 @@ def _add(total: Amounts, more: Amounts, times: int) -> None:
         total[name] += amount * times
 
 
-def _short(asked: Amounts, pools: list[Pool]) -> str | None:
-    """What the pools lack at their maximum, as if pods could be cut: never more than they do."""
+def _shortage(needed: Amounts, pools: list[Pool]) -> str | None:
+    """Return what the pools lack at their maximum, `None` if nothing.
+
+    Pods are counted as if one could be split over nodes, so the real shortage may be larger.
+    """
     has: Amounts = Amounts()
     for pool in pools:
         largest = max(pool.nodes, key=lambda node: node.free.cpu_m)
         _add(has, offer(pool, largest), pool.max_size)
-    for name in lacking(asked, has):
+    for name in lacking(needed, has):
         text = {CPU: format_cpu, MEMORY: format_memory}.get(name, str)
         more = min(
-            ceil((asked[name] - has[name]) / max(1, offer(pool, pool.nodes[0])[name]))
+            ceil((needed[name] - has[name]) / max(1, offer(pool, pool.nodes[0])[name]))
             for pool in pools
         )
         nodes = f"{more} more node{'s' if more > 1 else ''}"
-        return f"{text(asked[name])} {name} asked, {text(has[name])} there ({nodes} would do)"
+        return (
+            f"they need {text(needed[name])} {name}, the pools have {text(has[name])} ({nodes} "
+            "would be enough)"
+        )
     return None
 
 
-def _lives_on(workload: Workload, pool: Pool) -> bool:
-    """Whether a node of the pool is always there and has room."""
-    return (
-        why_not(workload.pod, pool) is None
-        and pool.min_size > 0
-        and any(not lacking(requests(workload.pod), offer(pool, node)) for node in pool.nodes)
-    )
-
-
-def _reasons(workload: Workload, cluster: ClusterPlan) -> str:
-    told: list[str] = []
-    for pool in cluster.pools:
-        if pool.gpu is not None:
-            continue
-        why = why_not(workload.pod, pool)
-        if why is None and not pool.min_size:
-            why = "it may have no node"
-        if why is None:
-            short = lacking(requests(workload.pod), offer(pool, pool.nodes[0]))
-            why = f"its nodes have too little {' and '.join(short)}"
-        told.append(f"{pool.name}: {why}")
-    return "; ".join(told)
-
-
-def why_not(pod: PodSpec, pool: Pool, *, but: str | None = None) -> str | None:
-    """What keeps a pod off every node of a pool; `but` is the key of a taint that is no matter."""
-    if not selects(pod, pool.labels):
-        return "its node selector or affinity asks for labels that the nodes lack"
-    taints = [taint for taint in untolerated(pod, pool.taints) if taint.key != but]
-    if taints:
-        listed = ", ".join(f"{taint.key}={taint.value}:{taint.effect}" for taint in taints)
-        return f"it does not tolerate {listed}"
-    return None
+@check("oke-autoscaler-node", "warning")
+def oke_autoscaler_node(view: View) -> Iterator[Finding]:
+    """OKE clusters whose autoscaler scales the pool that it runs on."""
+    for cluster in view.plan.clusters:
+        oke = cluster.platform
+        if isinstance(oke, OkePlan) and oke.pools == oke.scaled_pools:
+            yield oke_autoscaler_node.finding(
+                f"clusters.{oke.name}.oke.pools",
+                message=(
+                    "are all scaled by the autoscaler, also the one that it runs on: it can remove "
+                    "its own node"
+                ),
+                remedy="give one CPU pool equal min_size and max_size, as Oracle advises",
+            )

@@ -1,4 +1,4 @@
-"""Regions: names that no cloud has, and what lies in another region than its cluster."""
+"""Regions that a cloud does not have, and resources in another region than their cluster."""
 
 from __future__ import annotations
 
@@ -6,36 +6,37 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from fleet.catalog.regions import AWS_REGIONS, OCI_REGIONS, region_of_domain, region_of_ocid
-from fleet.checks.check import Problem, check
+from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.config.oke import Oke
+from fleet.findings import Finding
 
 
 @check("region", "warning")
-def unknown_regions(view: View) -> Iterator[Problem]:
-    """Regions that are not among those of the cloud, as far as this program knows them."""
+def unknown_regions(view: View) -> Iterator[Finding]:
+    """Regions that are not on this program's list of AWS or OCI regions."""
     for name, cluster in view.stack.clusters.items():
-        for kind, spec, known in (
-            ("eks", cluster.eks, AWS_REGIONS),
-            ("oke", cluster.oke, OCI_REGIONS),
+        for kind, cloud, spec, known in (
+            ("eks", "AWS", cluster.eks, AWS_REGIONS),
+            ("oke", "OCI", cluster.oke, OCI_REGIONS),
         ):
             if spec is None or spec.region in known:
                 continue
             near = get_close_matches(spec.region, sorted(known), n=1)
-            yield Problem(
-                path=f"clusters.{name}.{kind}.region",
+            hint = f"did you mean {near[0]}? " if near else ""
+            yield unknown_regions.finding(
+                f"clusters.{name}.{kind}.region",
                 message=(
-                    f"is {spec.region}, no region of {'AWS' if kind == 'eks' else 'OCI'} that this "
-                    "program knows"
+                    f"is {spec.region}, which is not on the list of {cloud} regions: if it does "
+                    "not exist, up fails at the first resource"
                 ),
-                remedy=(f"did you mean {near[0]}? " if near else "")
-                + "if it is newer than this program's list, silence region",
+                remedy=f"{hint}If the region is newer than the list, silence region",
             )
 
 
 @check("other-region")
-def other_regions(view: View) -> Iterator[Problem]:
-    """Images, networks, reservations and availability domains of another region of OCI."""
+def other_regions(view: View) -> Iterator[Finding]:
+    """OCI images, networks, reservations and availability domains of another region."""
     for name, cluster in view.stack.clusters.items():
         oke, path = cluster.oke, f"clusters.{name}.oke"
         if oke is None:
@@ -43,23 +44,26 @@ def other_regions(view: View) -> Iterator[Problem]:
         regions = {place: region for place, region in _regional(oke) if region is not None}
         named = set(regions.values())
         if len(regions) > 1 and len(named) == 1 and oke.region not in named:
-            yield Problem(
-                path=f"{path}.region",
-                message=f"is {oke.region}, but all that the cluster names lies in {min(named)}",
-                remedy=f"write region: {min(named)}, or name what lies in {oke.region}",
+            yield other_regions.finding(
+                f"{path}.region",
+                message=(
+                    f"is {oke.region}, but everything that the cluster refers to is in "
+                    f"{min(named)}: OCI would not find it"
+                ),
+                remedy=f"write region: {min(named)}, or refer to resources of {oke.region}",
             )
             continue
         for place, region in regions.items():
             if region != oke.region:
-                yield Problem(
-                    path=f"{path}.{place}",
-                    message=f"is of region {region}, but the cluster is in {oke.region}",
+                yield other_regions.finding(
+                    f"{path}.{place}",
+                    message=f"is in {region}, but the cluster is in {oke.region}: OCI refuses it",
                     remedy=f"use one of {oke.region}, or correct the cluster's region",
                 )
 
 
 def _regional(oke: Oke) -> Iterator[tuple[str, str | None]]:
-    """Path and region of everything that lies in one."""
+    """Yield the path and region of each identifier that contains a region."""
     for key, value in oke.network:
         if key.endswith("_id") and value is not None:
             yield f"network.{key}", region_of_ocid(value)
@@ -76,14 +80,13 @@ def _regional(oke: Oke) -> Iterator[tuple[str, str | None]]:
 
 
 @check("eviction", "warning")
-def evictions(view: View) -> Iterator[Problem]:
-    """Pools on OKE whose nodes are replaced by an update without waiting for their jobs."""
+def evictions(view: View) -> Iterator[Finding]:
+    """OKE pools whose nodes are replaced during an update without waiting for their jobs."""
     for name, cluster in view.stack.clusters.items():
         for pool_name, pool in (cluster.oke.pools if cluster.oke is not None else {}).items():
             if pool.node_cycling and pool.eviction_minutes == 0:
-                path = f"clusters.{name}.oke.pools.{pool_name}"
-                yield Problem(
-                    path=f"{path}.eviction_minutes",
-                    message="is 0 with node_cycling: an update ends the jobs that run",
-                    remedy="remove it for 60 minutes, or remove node_cycling",
+                yield evictions.finding(
+                    f"clusters.{name}.oke.pools.{pool_name}.eviction_minutes",
+                    message="is 0 with node_cycling: an update of the pool ends running jobs",
+                    remedy="remove eviction_minutes (the default is 60), or remove node_cycling",
                 )

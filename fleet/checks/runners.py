@@ -1,12 +1,12 @@
-"""Lanes as GitHub and GitLab see them: runners with words, of which a job says some.
+"""Lanes as GitHub and GitLab see them: runners with labels or tags, which jobs select.
 
-Sets of runners are bits of an integer, so that thousands of lanes are compared word by word and
-never pair by pair.
+Sets of runners are compared label by label, never lane by lane, so that thousands of lanes take
+less than a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, TypeVar
@@ -23,195 +23,142 @@ GENERIC: Final = frozenset(
         *("prod", "production", "staging", "stage", "dev", "development", "test"),
     }
 )
-"""Words that say what every runner of a place is, and nothing of its hardware."""
+"""Labels that many runners have, and that do not choose hardware."""
 
 HARDWARE: Final = frozenset({"gpu", "gpus", "nvidia", "cuda", "accelerator"})
-"""Words with which a job asks for some GPU."""
+"""Labels with which a job requests a GPU of any model."""
 
 NO_GPU = ""
 
 DEFAULT_GROUP: Final = "default"
-"""Runner group of a scale set that names none."""
+"""Runner group of a scale set without `group`."""
 
-Kind: TypeAlias = tuple[str, int, int]
-"""GPU model (or device of the host, or none), how many of it a job gets, and parts of a card."""
+Hardware: TypeAlias = tuple[str, int, int]
+"""GPU model (or host device, or `NO_GPU`), how many a job gets, and jobs that share one card."""
 
 _Key = TypeVar("_Key")
 
-Runners: TypeAlias = int
-"""A set of runners of a scope: bit n stands for the n-th."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Runner:
-    """One lane of a scope."""
+    """One lane; two runners are equal only if they are the same lane."""
 
     index: int
+    """Position in the stack file."""
     cluster: str
     name: str
     path: str
     key: Literal["labels", "tags"]
-    """Key of the stack file that holds its words."""
-    words: frozenset[str]
-    """Everything by which a job may ask for it."""
-    own: frozenset[str]
-    """The words that say what it is: of a scale set the labels, its name aside."""
-    kinds: frozenset[Kind]
+    labels: frozenset[str]
+    """Everything by which a job may select it: the tags, or the labels and the scale set's name."""
+    own_labels: frozenset[str]
+    """`labels` without the name of the scale set."""
+    hardware: frozenset[Hardware]
     owner: str | None
-    """Who has it, within the scope; None where the stack file does not say."""
-    wide: bool
-    """Whether jobs of other owners reach it, as far as the stack file says."""
+    """Runner group, or group, project or instance at GitLab; `None` if only GitLab knows it."""
+    any_owner: bool
+    """Whether jobs of other owners may reach it, as far as the stack file shows."""
     paused: bool
 
-    @property
+    @cached_property
     def models(self) -> frozenset[str]:
-        """GPU models, devices of the host, or none."""
-        return frozenset(kind[0] for kind in self.kinds)
+        """GPU models, host devices, or `NO_GPU`."""
+        return frozenset(model for model, _, _ in self.hardware)
 
-    @property
+    @cached_property
     def has_gpu(self) -> bool:
         """Whether its jobs get a GPU."""
         return not any(model == NO_GPU or model.startswith("/dev/") for model in self.models)
 
     @property
-    def hardware(self) -> str:
-        """What its jobs get, in a few words."""
-        return " or ".join(sorted(_text(kind) for kind in self.kinds))
+    def hardware_text(self) -> str:
+        """What its jobs get, for messages."""
+        return " or ".join(sorted(_text(each) for each in self.hardware))
 
     def seen_from(self, other: Runner) -> str:
-        """Its name and hardware, for a message about another."""
+        """Return its name and hardware, for a message about another runner."""
         place = "" if self.cluster == other.cluster else f" of cluster {self.cluster}"
-        return f"{self.name}{place} ({self.hardware}{', paused' if self.paused else ''})"
+        return f"{self.name}{place} ({self.hardware_text}{', paused' if self.paused else ''})"
+
+    def same_jobs(self, other: Runner) -> bool:
+        """Whether the same jobs certainly reach both: they have the same, known owner."""
+        return self.owner is not None and self.owner == other.owner
+
+    def may_share_jobs(self, other: Runner) -> bool:
+        """Whether the same jobs may reach both."""
+        return self.any_owner or other.any_owner or self.same_jobs(other)
+
+
+Runners: TypeAlias = frozenset[Runner]
 
 
 @dataclass(kw_only=True)
 class Scope:
-    """The runners of one forge and URL: jobs there choose among them."""
+    """The runners of one forge and URL: a job there can run on any that has all of its labels."""
 
     forge: Literal["github", "gitlab"]
     runners: list[Runner] = field(default_factory=list[Runner])
 
     @cached_property
-    def having(self) -> dict[str, Runners]:
-        """The runners that have a word."""
-        return _index((word, one) for one in self.runners for word in one.words)
+    def with_label(self) -> dict[str, Runners]:
+        """The runners that have a label."""
+        return _index((label, one) for one in self.runners for label in one.labels)
 
     @cached_property
-    def of_owner(self) -> dict[str | None, Runners]:
-        """The runners of one owner."""
-        return _index((one.owner, one) for one in self.runners)
+    def with_label_of_owner(self) -> dict[tuple[str | None, str], Runners]:
+        """The runners of an owner that have a label."""
+        return _index(((one.owner, label), one) for one in self.runners for label in one.labels)
 
     @cached_property
-    def of_models(self) -> dict[frozenset[str], Runners]:
-        """The runners with exactly those GPU models."""
-        return _index((one.models, one) for one in self.runners)
+    def alike(self) -> dict[tuple[str | None, frozenset[str], frozenset[Hardware]], Runners]:
+        """The runners of equal owner, own labels and hardware; none without own labels."""
+        return _index(
+            ((one.owner, one.own_labels, one.hardware), one)
+            for one in self.runners
+            if one.own_labels
+        )
 
     @cached_property
-    def with_gpu(self) -> Runners:
-        """The runners whose jobs get a GPU."""
-        return sum(1 << one.index for one in self.runners if one.has_gpu)
-
-    def with_all(self, words: Iterable[str]) -> Runners:
-        """The runners on which a job that says these words can land."""
-        found = self._everybody
-        for word in words:
-            found &= self.having.get(word, 0)
-        return found
-
-    def named(self, words: Iterable[str]) -> Runners:
-        """The scale sets whose name is one of these words."""
-        return _union(self._by_name.get(word, 0) for word in words)
-
-    def strangers(self, runner: Runner) -> Runners:
-        """The runners that have no GPU model in common with this one."""
-        models = runner.models
-        if models not in self._strangers:
-            self._strangers[models] = _union(
-                each for other, each in self.of_models.items() if not other & models
-            )
-        return self._strangers[models]
-
-    def unlike(self, runner: Runner) -> Runners:
-        """The runners that may give a job other hardware, or more or less of it."""
-        if runner.kinds not in self._unlike:
-            self._unlike[runner.kinds] = _union(
-                each for other, each in self._of_kinds.items() if not other <= runner.kinds
-            )
-        return self._unlike[runner.kinds]
-
-    def certain(self, runner: Runner) -> Runners:
-        """The others that the same jobs reach for certain: those of the same, known owner."""
-        if runner.owner is None:
-            return 0
-        return self.of_owner[runner.owner] & ~(1 << runner.index)
-
-    def possible(self, runner: Runner) -> Runners:
-        """The others that the same jobs may reach, the certain ones included."""
-        others = self._everybody if runner.wide else self._wide | self.certain(runner)
-        return others & ~(1 << runner.index)
-
-    def members(self, runners: Runners) -> Iterator[Runner]:
-        """The runners of a set, in the order of the file."""
-        while runners:
-            lowest = runners & -runners
-            yield self.runners[lowest.bit_length() - 1]
-            runners ^= lowest
-
-    @cached_property
-    def _everybody(self) -> Runners:
-        return (1 << len(self.runners)) - 1
-
-    @cached_property
-    def _by_name(self) -> dict[str, Runners]:
-        """Empty on GitLab, where names are no words."""
+    def scale_sets(self) -> dict[str, Runners]:
+        """The scale sets of a name. Empty on GitLab, where a job cannot select a name."""
         return _index((one.name, one) for one in self.runners if self.forge == "github")
 
-    @cached_property
-    def _wide(self) -> Runners:
-        return sum(1 << one.index for one in self.runners if one.wide)
 
-    @cached_property
-    def _of_kinds(self) -> dict[frozenset[Kind], Runners]:
-        return _index((one.kinds, one) for one in self.runners)
-
-    @cached_property
-    def _strangers(self) -> dict[frozenset[str], Runners]:
-        return {}
-
-    @cached_property
-    def _unlike(self) -> dict[frozenset[Kind], Runners]:
-        return {}
+def with_all(having: Iterable[Runners]) -> Runners:
+    """Return the runners that are in each of these sets, the smallest set first."""
+    first, *others = sorted(having, key=len)
+    return first.intersection(*others)
 
 
-def signatures(scope: Scope) -> dict[tuple[str | None, frozenset[str], frozenset[Kind]], Runners]:
-    """The runners of the very same owner, own words and hardware; none of those without words."""
-    return _index(((one.owner, one.own, one.kinds), one) for one in scope.runners if one.own)
+def in_order(runners: Iterable[Runner]) -> list[Runner]:
+    """Return runners in the order of the stack file."""
+    return sorted(runners, key=lambda runner: runner.index)
 
 
 def scopes(view: View) -> tuple[Scope, ...]:
-    """The runners of a stack by forge and URL; a paused one counts, it may be resumed."""
+    """Return the runners of a stack by forge and URL, also paused ones: they may be resumed."""
     found: dict[tuple[str, str], Scope] = {}
     for lane in view.lanes:
-        kinds = kinds_of(lane)
-        if not kinds:
-            continue  # a GPU lane without a GPU pool, which another check tells
+        hardware = hardware_of(lane)
+        if not hardware:
+            continue  # a GPU lane without a GPU pool is a finding of gpu-pool
         github, gitlab = view.spec_of(lane.cluster).github, view.spec_of(lane.cluster).gitlab
         if isinstance(lane.plan, GitHubLanePlan) and github is not None:
             scope = found.setdefault(("github", url_key(github.url)), Scope(forge="github"))
-            scope.runners.append(_scale_set(len(scope.runners), lane, lane.plan, kinds))
+            scope.runners.append(_scale_set(len(scope.runners), lane, lane.plan, hardware))
         elif isinstance(lane.plan, GitLabLanePlan) and gitlab is not None:
             scope = found.setdefault(("gitlab", url_key(gitlab.url)), Scope(forge="gitlab"))
-            scope.runners.append(_gitlab_runner(len(scope.runners), lane, lane.plan, kinds))
+            scope.runners.append(_gitlab_runner(len(scope.runners), lane, lane.plan, hardware))
     return tuple(found.values())
 
 
 def url_key(url: str) -> str:
-    """A forge's URL as it compares: neither owners nor hosts are told apart by case."""
+    """Return a forge's URL for comparison: case does not matter in hosts and owners."""
     return url.rstrip("/").casefold()
 
 
-def kinds_of(lane: LaneView) -> frozenset[Kind]:
-    """What the jobs of a lane may get; empty where a GPU lane has no pool with GPUs."""
+def hardware_of(lane: LaneView) -> frozenset[Hardware]:
+    """Return what the jobs of a lane may get; empty for a GPU lane without a GPU pool."""
     if lane.job.gpus:
         return frozenset(
             (pool.gpu, lane.job.gpus, pool.time_slices * pool.mig_instances)
@@ -221,72 +168,66 @@ def kinds_of(lane: LaneView) -> frozenset[Kind]:
     return frozenset({(f"/dev/{lane.job.device}" if lane.job.device else NO_GPU, 0, 1)})
 
 
-def _scale_set(index: int, lane: LaneView, plan: GitHubLanePlan, kinds: frozenset[Kind]) -> Runner:
-    """GitHub ignores the case of labels.
+def _scale_set(
+    index: int, lane: LaneView, plan: GitHubLanePlan, hardware: frozenset[Hardware]
+) -> Runner:
+    """Build the runner of a scale set; GitHub ignores the case of labels.
 
-    A job can name a runner group, and a repository may reach several: another group of the same
-    URL is possible, not certain.
+    A job may name a runner group, and a repository may have access to several. So jobs of one
+    group may reach another group of the same URL, but that is not certain.
     """
-    words = frozenset(word.casefold() for word in plan.labels)
+    labels = frozenset(label.casefold() for label in plan.labels)
     return Runner(
         index=index,
         cluster=lane.cluster.name,
         name=plan.name,
         path=plan.path,
         key="labels",
-        words=words,
-        own=words - {plan.name},
-        kinds=kinds,
+        labels=labels,
+        own_labels=labels - {plan.name},
+        hardware=hardware,
         owner=plan.release.values.get("runnerGroup", DEFAULT_GROUP),
-        wide=True,
+        any_owner=True,
         paused=plan.max_jobs == 0,
     )
 
 
 def _gitlab_runner(
-    index: int, lane: LaneView, plan: GitLabLanePlan, kinds: frozenset[Kind]
+    index: int, lane: LaneView, plan: GitLabLanePlan, hardware: frozenset[Hardware]
 ) -> Runner:
-    """GitLab knows tags by their case.
+    """Build the runner of a GitLab lane; GitLab respects the case of tags.
 
-    Of a runner with a token of its own only GitLab knows the owner; an instance runner takes jobs
-    of every owner that has not turned such runners off.
+    Only GitLab knows the owner of a runner that has a token of its own. An instance runner takes
+    jobs of every owner that has not turned instance runners off.
     """
-    words = frozenset(plan.labels)
-    made = plan.runner
+    created = plan.runner
     owner = None
-    if made is not None:
-        owner = f"{made.runner_type} {made.group_id or made.project_id or ''}"
+    if created is not None:
+        owner = f"{created.runner_type} {created.group_id or created.project_id or ''}"
     return Runner(
         index=index,
         cluster=lane.cluster.name,
         name=plan.name,
         path=plan.path,
         key="tags",
-        words=words,
-        own=words,
-        kinds=kinds,
+        labels=frozenset(plan.labels),
+        own_labels=frozenset(plan.labels),
+        hardware=hardware,
         owner=owner,
-        wide=made is None or made.runner_type == "instance_type",
+        any_owner=created is None or created.runner_type == "instance_type",
         paused=plan.max_jobs == 0,
     )
 
 
 def _index(pairs: Iterable[tuple[_Key, Runner]]) -> dict[_Key, Runners]:
-    found: dict[_Key, Runners] = {}
+    found: dict[_Key, set[Runner]] = {}
     for key, runner in pairs:
-        found[key] = found.get(key, 0) | 1 << runner.index
-    return found
+        found.setdefault(key, set()).add(runner)
+    return {key: frozenset(runners) for key, runners in found.items()}
 
 
-def _union(several: Iterable[Runners]) -> Runners:
-    found = 0
-    for each in several:
-        found |= each
-    return found
-
-
-def _text(kind: Kind) -> str:
-    model, count, parts = kind
+def _text(hardware: Hardware) -> str:
+    model, count, parts = hardware
     if model == NO_GPU:
         return "no GPU"
     if parts > 1:

@@ -1,4 +1,4 @@
-"""What gives jobs, or strangers, more than they need: shown, and errors where a stack is strict."""
+"""Rights and secrets of jobs and strangers: warnings, and errors in a stack with `strict: true`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from typing import Final
 
 from fleet.catalog.image_names import moving_tag, split_reference
 from fleet.catalog.tokens import TOKEN
-from fleet.checks.check import Problem, check
+from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.oke import OkePlan
 from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
+from fleet.findings import Finding
 from fleet.kubernetes.labels import Namespaces
 from fleet.runners.lanes import JobAccess
 
-_WIDEST = 8
-"""Prefix of a range that is more than one organisation's."""
+_WIDEST_PREFIX = 8
+"""A range with this prefix or a shorter one belongs to more than one organisation."""
 
 _PRIVILEGED_NAMESPACES: Final = (
     Namespaces.operator,
@@ -29,7 +30,7 @@ _PRIVILEGED_NAMESPACES: Final = (
     Namespaces.efa_plugin,
     Namespaces.host_devices,
 )
-"""This program lets privileged pods into them."""
+"""Namespaces to which this program admits privileged pods."""
 
 _SECRET_NAME: Final = re.compile(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|APIKEY|KEY)$", re.IGNORECASE
@@ -37,44 +38,38 @@ _SECRET_NAME: Final = re.compile(
 _PUBLIC_NAME: Final = re.compile(
     r"PUBLIC|CACHE|SORT|PRIMARY|FOREIGN|PARTITION|(?:^|_)(?:GPG|PGP)_KEY$", re.IGNORECASE
 )
-"""Keys that are none of a lock; GPG_KEY is a fingerprint in many Dockerfiles."""
+"""Keys that are not secret; GPG_KEY is a fingerprint in many Dockerfiles."""
 
 _RANDOM: Final = re.compile(r"[A-Za-z0-9+/=_.~!@#%^&*-]{16,}")
 _RANDOM_BITS = 3.0
-"""Entropy of a character; 16 random hexadecimal digits have about 3.3."""
+"""Least entropy of a character; 16 random hexadecimal digits have about 3.3."""
 
 _RANDOM_PART = 12
 _AWS_SECRET_KEY: Final = re.compile(r"[A-Za-z0-9/+]{40}")
 
 
 @check("public-endpoint", "warning", strict=True)
-def public_endpoints(view: View) -> Iterator[Problem]:
-    """Kubernetes APIs that anybody may reach, or a range too wide to be somebody's own."""
+def public_endpoints(view: View) -> Iterator[Finding]:
+    """Kubernetes APIs that the whole internet, or a range of millions of addresses, may reach."""
     for cluster in view.plan.clusters:
         platform = cluster.platform
         if not isinstance(platform, EksPlan | OkePlan):
             continue
-        wide = [one for one in platform.allow if IPv4Network(one).prefixlen <= _WIDEST]
+        wide = [one for one in platform.allow if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
         if wide:
-            kind = "eks" if isinstance(platform, EksPlan) else "oke"
-            yield Problem(
-                path=f"clusters.{cluster.name}.{kind}.api.allow",
-                message=(
-                    f"holds {', '.join(wide)}: "
-                    f"{'everybody' if '0.0.0.0/0' in wide else 'millions of strangers'} may try "
-                    "the cluster's API"
-                ),
-                remedy=(
-                    "name the ranges from which people and CI come, or none for a private endpoint"
-                ),
+            who = "anyone on the internet" if "0.0.0.0/0" in wide else "millions of strangers"
+            yield public_endpoints.finding(
+                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
+                message=f"has {', '.join(wide)}: {who} can send requests to the cluster's API",
+                remedy=("use the ranges of people and CI, or remove allow for a private endpoint"),
             )
 
 
 @check("wide-access", "warning", strict=True)
-def wide_access(view: View) -> Iterator[Problem]:
-    """Jobs that may read secrets, mint tokens, or deploy where others run with more rights.
+def wide_access(view: View) -> Iterator[Finding]:
+    """Jobs that may read secrets, create tokens, or deploy into namespaces with more rights.
 
-    Wildcards, and verbs by which jobs would give themselves rights, the stack file refuses.
+    The stack file refuses wildcards, and verbs by which jobs could give themselves rights.
     """
     for lane in view.lanes:
         access = lane.plan.access
@@ -83,51 +78,56 @@ def wide_access(view: View) -> Iterator[Problem]:
             yield from _namespaces(lane.path, access)
 
 
-def _secrets(path: str, access: JobAccess) -> Iterator[Problem]:
+def _secrets(path: str, access: JobAccess) -> Iterator[Finding]:
     for rule in access.permissions:
         named = [one for one in rule.resources if one in ("secrets", "serviceaccounts/token")]
         if named and "" in rule.api_groups:
-            yield Problem(
-                path=f"{path}.kubernetes_access.permissions",
+            yield wide_access.finding(
+                f"{path}.kubernetes_access.permissions",
                 message=(
-                    f"let jobs {', '.join(rule.verbs)} {' and '.join(named)} in "
-                    f"{', '.join(access.namespaces)}: what lies there is every job's"
+                    f"lets jobs {', '.join(rule.verbs)} {' and '.join(named)} in "
+                    f"{', '.join(access.namespaces)}: every job can read the secrets of these "
+                    "namespaces"
                 ),
-                remedy="remove it; give jobs their secrets through GitHub or GitLab",
+                remedy="remove it, and give jobs their secrets through GitHub or GitLab",
             )
 
 
-def _namespaces(path: str, access: JobAccess) -> Iterator[Problem]:
+def _namespaces(path: str, access: JobAccess) -> Iterator[Finding]:
     for name in access.namespaces:
         shared = name == "default" or name.startswith("kube-")
         if shared or name in _PRIVILEGED_NAMESPACES:
-            why = "is everybody's" if shared else "admits privileged pods, which own their node"
+            why = (
+                "which other users and Kubernetes itself use"
+                if shared
+                else "which admits privileged pods: they control their node"
+            )
             key = "namespaces" if name in access.made_namespaces else "existing_namespaces"
-            yield Problem(
-                path=f"{path}.kubernetes_access.{key}",
-                message=f"let jobs deploy into {name}, which {why}",
-                remedy="give the jobs a namespace of their own",
+            yield wide_access.finding(
+                f"{path}.kubernetes_access.{key}",
+                message=f"lets jobs deploy into {name}, {why}",
+                remedy="give the jobs a namespace of their own, like ci-jobs",
             )
 
 
 @check("secret-in-env")
-def secrets_in_env(view: View) -> Iterator[Problem]:
-    """Variables whose value is a secret: it would stand in the stack file, the state and each job.
+def secrets_in_env(view: View) -> Iterator[Finding]:
+    """Variables whose value is a secret, which every job and the stack file would show.
 
-    A token by its form; or, in a variable called TOKEN, PASSWORD, SECRET or KEY, a literal of 16
-    or more characters that look random. The value is never repeated.
+    A value with the form of a known token; or, in a variable called TOKEN, PASSWORD, SECRET or
+    KEY, a literal of 16 or more characters that look random. The message never has the value.
     """
     for lane in view.lanes:
         for name, value in lane.spec.env.items():
             by_form = TOKEN.search(value) is not None
             if by_form or _is_random_secret(name, value):
-                yield Problem(
-                    path=f"{lane.path}.env.{name}",
+                what = (
+                    "a token or key" if by_form else f"a secret of {len(value)} random characters"
+                )
+                yield secrets_in_env.finding(
+                    f"{lane.path}.env.{name}",
                     message=(
-                        "looks like a token or key"
-                        if by_form
-                        else f"looks like the secret that its name promises ({len(value)} "
-                        "random characters)"
+                        f"looks like {what}: the stack file, the state and every job would show it"
                     ),
                     remedy=(
                         "remove it and revoke the secret; jobs get secrets from GitHub or GitLab, "
@@ -145,7 +145,7 @@ def _is_random_secret(name: str, value: str) -> bool:
         return False
     if "SECRET" in name.upper() and _AWS_SECRET_KEY.fullmatch(value):
         return True
-    # Words, versions and paths hold separators; what is random mixes its classes within a part.
+    # Words, versions and paths have separators; random text mixes its classes within a part.
     longest = max(re.split(r"[-_./]", value), key=len)
     if len(longest) < _RANDOM_PART:
         return False
@@ -155,62 +155,64 @@ def _is_random_secret(name: str, value: str) -> bool:
 
 
 def _entropy(text: str) -> float:
-    """Shannon's, in bits a character."""
+    """Return Shannon's entropy in bits for each character."""
     return -sum(count / len(text) * log2(count / len(text)) for count in Counter(text).values())
 
 
 @check("image-pin", "warning", strict=True)
-def unpinned_images(view: View) -> Iterator[Problem]:
-    """Lanes whose image can be another one tomorrow."""
+def unpinned_images(view: View) -> Iterator[Finding]:
+    """Lanes whose image has a moving tag, or none."""
     for lane in view.lanes:
         image = lane.spec.image
         if image is not None and moving_tag(image):
             tag = split_reference(image)[1]
-            yield Problem(
-                path=f"{lane.path}.image",
-                message=(
-                    f"is {image}, whose tag moves: jobs change without a change here"
-                    if tag is not None
-                    else f"is {image}, without a tag, which is latest: jobs change without a "
-                    "change here"
-                ),
-                remedy="name a version, or a digest: image@sha256:…",
+            what = "whose tag moves" if tag is not None else "without a tag, which means latest"
+            yield unpinned_images.finding(
+                f"{lane.path}.image",
+                message=f"is {image}, {what}: jobs change without a change of the stack file",
+                remedy="use a version, like 2.338.0, or a digest, like image@sha256:…",
             )
 
 
 @check("privileged", "warning", strict=True)
-def privileges(view: View) -> Iterator[Problem]:
-    """Jobs that are privileged or root, and so can leave their lane."""
+def privileges(view: View) -> Iterator[Finding]:
+    """Jobs that run privileged or as root."""
     for lane in view.lanes:
         if isinstance(lane.spec, GitHubLane):
             yield from _github_privileges(lane.path, lane.spec)
         elif isinstance(lane.spec, GitLabLane) and lane.spec.privileged:
-            yield Problem(
-                path=f"{lane.path}.privileged",
-                message="jobs run privileged: they see every GPU of the node, and can take it over",
+            yield privileges.finding(
+                f"{lane.path}.privileged",
+                message=(
+                    "is on: jobs see every GPU of the node, also those of other jobs, and can "
+                    "take over the node"
+                ),
                 remedy="remove it: CUDA needs no privileges; build images without a Docker daemon",
             )
 
 
-def _github_privileges(path: str, lane: GitHubLane) -> Iterator[Problem]:
+def _github_privileges(path: str, lane: GitHubLane) -> Iterator[Finding]:
     if lane.device_access == "privileged":
-        yield Problem(
-            path=f"{path}.device_access",
-            message="jobs run privileged: they see every device of the node, and can take it over",
+        yield privileges.finding(
+            f"{path}.device_access",
+            message=("is privileged: jobs see every device of the node and can take over the node"),
             remedy="use device_access: plugin unless a job needs more than its device",
         )
     if lane.run_as_root:
-        yield Problem(
-            path=f"{path}.run_as_root",
-            message="jobs run as root in their container",
-            remedy="where it is for a device only, name the device's group in supplemental_groups",
+        yield privileges.finding(
+            f"{path}.run_as_root",
+            message=(
+                "is on: jobs run as root in their container, which makes an escape to the node "
+                "easier"
+            ),
+            remedy="if only a device needs it, use its group, like supplemental_groups: [109]",
         )
     if lane.container_mode == "dind":
-        yield Problem(
-            path=f"{path}.container_mode",
+        yield privileges.finding(
+            f"{path}.container_mode",
             message=(
-                "is dind: the Docker daemon beside each job is privileged, and whoever drives it "
-                "has the node"
+                "is dind: the Docker daemon beside each job is privileged, so a job that uses it "
+                "can take over the node"
             ),
             remedy="use kubernetes-novolume for jobs with a container, or a lane of its own pool",
         )

@@ -1,4 +1,4 @@
-"""Versions that must suit one another, and those whose support ends."""
+"""Versions that must suit each other, and versions whose support ends."""
 
 from __future__ import annotations
 
@@ -17,149 +17,153 @@ from fleet.catalog.eks_amis import ami_fault
 from fleet.catalog.gpu_operator import operator_release
 from fleet.catalog.images import runner_refused_from, runner_version
 from fleet.catalog.oke import OKE_VERSIONS
-from fleet.checks.check import Problem, check
+from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
 from fleet.config.github import GitHubLane
+from fleet.findings import Finding
 from fleet.plan import ClusterPlan
 from fleet.runners.github import GitHubLanePlan
 
-_SOON = timedelta(days=60)
+_NOTICE = timedelta(days=60)
+"""How long before the end of support a version is reported."""
 
 _ARC_LABELS = Version("0.14.0")
 _ARC_NOVOLUME = Version("0.13.0")
-_HOSTED = re.compile(r"https://(github\.com|[^/]+\.ghe\.com)(/|$)")
+_GITHUB_CLOUD = re.compile(r"https://(github\.com|[^/]+\.ghe\.com)(/|$)")
 
 
 @check("operator-kubernetes", "warning")
-def operator_kubernetes(view: View) -> Iterator[Problem]:
-    """GPU Operators on a Kubernetes version that their release does not list."""
+def operator_kubernetes(view: View) -> Iterator[Finding]:
+    """GPU Operators whose release does not support the cluster's Kubernetes version."""
     for cluster in view.plan.clusters:
-        operator, version = cluster.gpu_stack.operator, kubernetes_minor(cluster)
+        operator, version = cluster.gpu_stack.operator, _minor(cluster)
         release = operator_release(operator.version) if operator is not None else None
         if operator is None or release is None or version is None or release.runs_on(version):
             continue
-        yield Problem(
-            path=f"clusters.{cluster.name}.gpu_stack.operator",
+        yield operator_kubernetes.finding(
+            f"clusters.{cluster.name}.gpu_stack.operator",
             message=(
                 f"is {operator.version}, which supports Kubernetes 1.{release.oldest_kubernetes} "
-                f"to 1.{release.newest_kubernetes}; the cluster has {version}"
+                f"to 1.{release.newest_kubernetes}, but the cluster has {version}: its operands "
+                "may not start"
             ),
             remedy="use a supported Kubernetes version, or advertiser: device_plugin alone",
         )
 
 
 @check("kubernetes-support", "warning")
-def kubernetes_support(view: View) -> Iterator[Problem]:
-    """Clusters whose Kubernetes version is at the end of its support, or soon will be."""
+def kubernetes_support(view: View) -> Iterator[Finding]:
+    """Clusters whose Kubernetes version has lost its support, or loses it within 60 days."""
     for cluster in view.plan.clusters:
-        end, what = _support(cluster)
-        if end is None or end - _SOON > view.today:
+        end, what, consequence = _support(cluster)
+        if end is None or end - _NOTICE > view.today:
             continue
-        over = end < view.today
-        yield Problem(
-            path=f"clusters.{cluster.name}.{cluster.platform.kind}.version",
+        verb = "ended" if end < view.today else "ends"
+        is_eks = isinstance(cluster.platform, EksPlan)
+        newest = [*KUBERNETES_VERSIONS] if is_eks else [one.minor for one in OKE_VERSIONS.values()]
+        yield kubernetes_support.finding(
+            f"clusters.{cluster.name}.{cluster.platform.kind}.version",
             message=(
-                f"is {kubernetes_minor(cluster)}, whose {what} "
-                f"{'ended' if over else 'ends'} on {end.isoformat()}"
+                f"is {_minor(cluster)}, whose {what} {verb} on {end.isoformat()}: {consequence}"
             ),
-            remedy=f"move to {_newest(cluster)}: one minor version at a time, control plane first",
+            remedy=(
+                f"upgrade to {newest[-1]}, one minor version at a time, the control plane first"
+            ),
         )
 
 
-def _support(cluster: ClusterPlan) -> tuple[date | None, str]:
+def _support(cluster: ClusterPlan) -> tuple[date | None, str, str]:
+    """Return the end of support, what ends then, and the consequence."""
     match cluster.platform:
         case EksPlan(version=version):
             return (
                 KUBERNETES_VERSIONS[version].standard_support_end,
-                (
-                    f"standard support on EKS (the control plane then costs "
-                    f"{EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR} instead of {CLUSTER_USD_PER_HOUR} "
-                    "USD an hour)"
-                ),
+                "standard support on EKS",
+                f"after it, the control plane costs {EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR} "
+                f"instead of {CLUSTER_USD_PER_HOUR} USD an hour",
             )
         case OkePlan(version=version):
-            return OKE_VERSIONS[version].support_end, "support on OKE"
+            consequence = "after it, Oracle fixes no faults of that version"
+            return OKE_VERSIONS[version].support_end, "support on OKE", consequence
         case ExistingPlan():
-            return None, ""
+            return None, "", ""
 
 
-def _newest(cluster: ClusterPlan) -> str:
-    if isinstance(cluster.platform, OkePlan):
-        return list(OKE_VERSIONS.values())[-1].minor
-    return list(KUBERNETES_VERSIONS)[-1]
+def _minor(cluster: ClusterPlan) -> str | None:
+    """Return the Kubernetes minor version, such as 1.35; `None` if the stack has no version."""
+    version = cluster.platform.version
+    return ".".join(version.removeprefix("v").split(".")[:2]) if version is not None else None
 
 
 @check("arc-version")
-def arc_versions(view: View) -> Iterator[Problem]:
-    """GitHub lanes that use a feature which the chosen version of ARC does not have."""
+def arc_versions(view: View) -> Iterator[Finding]:
+    """GitHub lanes that use a feature which the stack's version of ARC does not have."""
     for cluster in view.plan.clusters:
         if cluster.github is None:
             continue
         version = Version(cluster.github.controller.release.version)
         for lane in cluster.github.lanes:
-            yield from _too_old(lane, version)
-
-
-def _too_old(lane: GitHubLanePlan, version: Version) -> Iterator[Problem]:
-    if version < _ARC_LABELS and len(lane.labels) > 1:
-        yield Problem(
-            path=f"{lane.path}.labels",
-            message=f"are ignored by ARC {version}: scale sets have labels from {_ARC_LABELS} on",
-            remedy="remove charts.arc_version, or the labels",
-        )
-    if version < _ARC_NOVOLUME and lane.container_mode == "kubernetes-novolume":
-        yield Problem(
-            path=f"{lane.path}.container_mode",
-            message=f"is not known to ARC {version}: it comes with {_ARC_NOVOLUME}",
-            remedy="remove charts.arc_version, or use container_mode: kubernetes",
-        )
+            if version < _ARC_LABELS and len(lane.labels) > 1:
+                yield arc_versions.finding(
+                    f"{lane.path}.labels",
+                    message=(
+                        f"ARC {version} ignores labels of scale sets ({_ARC_LABELS} is the first "
+                        "that has them): jobs with these labels would find no runner"
+                    ),
+                    remedy="remove charts.arc_version, or the labels",
+                )
+            if version < _ARC_NOVOLUME and lane.container_mode == "kubernetes-novolume":
+                yield arc_versions.finding(
+                    f"{lane.path}.container_mode",
+                    message=(
+                        f"is kubernetes-novolume, which ARC {version} does not know "
+                        f"({_ARC_NOVOLUME} is the first): the scale set would start no runner"
+                    ),
+                    remedy="remove charts.arc_version, or use container_mode: kubernetes",
+                )
 
 
 @check("ami-fault", "warning")
-def ami_faults(view: View) -> Iterator[Problem]:
-    """EKS pools on an AMI release that is known to be bad."""
+def ami_faults(view: View) -> Iterator[Finding]:
+    """EKS pools with an AMI release that has a known fault."""
     for cluster in view.plan.clusters:
-        if not isinstance(cluster.platform, EksPlan):
-            continue
-        for pool in cluster.platform.pools:
+        for pool in cluster.platform.pools if isinstance(cluster.platform, EksPlan) else ():
             fault = ami_fault(pool.release_version)
             if fault is not None:
-                yield Problem(
-                    path=f"{pool.path}.release_version",
+                yield ami_faults.finding(
+                    f"{pool.path}.release_version",
                     message=f"is {pool.release_version}: {fault.reason} ({fault.source})",
-                    remedy=f"use a release of {fault.fixed_in} or later, or remove it for the pin",
+                    remedy=(
+                        f"use a release of {fault.fixed_in} or later, or remove release_version "
+                        "for the default"
+                    ),
                 )
 
 
 @check("runner-age", "warning")
-def runner_ages(view: View) -> Iterator[Problem]:
-    """GitHub runner images that are so far behind that GitHub gives them no jobs."""
+def runner_ages(view: View) -> Iterator[Finding]:
+    """GitHub runner images that are too old: GitHub assigns them no jobs."""
     for lane in view.lanes:
+        github = view.spec_of(lane.cluster).github
         if not isinstance(lane.spec, GitHubLane) or not isinstance(lane.plan, GitHubLanePlan):
             continue
-        github = view.spec_of(lane.cluster).github
-        # GitHub Enterprise Server brings the runner's version itself.
-        if github is None or not _HOSTED.match(github.url):
+        # GitHub Enterprise Server updates runners to its own version.
+        if github is None or not _GITHUB_CLOUD.match(github.url):
             continue
         version = runner_version(lane.plan.job.image)
         end = runner_refused_from(version) if version is not None else None
         if end is not None and end <= view.today:
-            yield Problem(
-                path=f"{lane.path}.image",
+            yield runner_ages.finding(
+                f"{lane.path}.image",
                 message=(
-                    f"holds runner {version}, to which GitHub gives no jobs since "
+                    f"has runner {version}, to which GitHub assigns no jobs since "
                     f"{end.isoformat()}: the scale set would stay Outdated"
                 ),
                 remedy=(
-                    "use an image of the newest release of actions/runner, and renew it every month"
+                    "use an image with the newest release of actions/runner, and update it every "
+                    "month"
                 ),
             )
-
-
-def kubernetes_minor(cluster: ClusterPlan) -> str | None:
-    """Kubernetes minor version of a cluster, such as 1.35; None where nobody says it."""
-    version = cluster.platform.version
-    return ".".join(version.removeprefix("v").split(".")[:2]) if version is not None else None

@@ -1,4 +1,4 @@
-"""What the checks look at: a stack, its plan, and each lane with the pods that it will start."""
+"""What checks read: a stack, its plan, and each lane with the pods that it will start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LanePlan: TypeAlias = GitHubLanePlan | GitLabLanePlan
 
 @dataclass(frozen=True, kw_only=True)
 class LaneView:
-    """One lane: what was written, what it means, its pools in order, and its pods."""
+    """One lane: its spec, its plan, its pools in order, and its pods."""
 
     cluster: ClusterPlan
     spec: Lane
@@ -33,28 +33,27 @@ class LaneView:
 
     @property
     def path(self) -> str:
-        """Where the stack file says it."""
+        """Path in the stack file."""
         return self.plan.path
 
     @property
     def job(self) -> Job:
-        """What a job gets."""
         return self.plan.job
 
     @cached_property
     def asked(self) -> Amounts:
-        """What the pods of one job take from the node that they share."""
+        """Resources that the pods of one job request of the node that they share."""
         return together(self.pods.on_pool)
 
     @property
     def max_jobs(self) -> int:
-        """Jobs at once that the lane starts at most; none while it is paused."""
+        """Most jobs that the lane runs at once; 0 while it is paused."""
         return self.plan.max_jobs
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """One stack as checks see it; `today` decides what is at its end of life."""
+    """One stack as checks see it; `today` decides which versions are at their end of life."""
 
     stack: Stack
     plan: Plan
@@ -66,11 +65,10 @@ class View:
         return tuple(self._lanes())
 
     def lanes_of(self, cluster: ClusterPlan) -> tuple[LaneView, ...]:
-        """The lanes of one cluster."""
         return self._by_cluster.get(cluster.name, ())
 
     def placements(self, cluster: ClusterPlan) -> tuple[Workload, ...]:
-        """What lives on CPU nodes, one of each placement and size."""
+        """Return the workloads of CPU nodes, one of each placement and size."""
         return self._placements[cluster.name]
 
     @cached_property
@@ -78,7 +76,6 @@ class View:
         return {cluster.name: tuple(_unlike(cluster)) for cluster in self.plan.clusters}
 
     def spec_of(self, cluster: ClusterPlan) -> Cluster:
-        """What the stack file says of a cluster."""
         return self.stack.clusters[cluster.name]
 
     @cached_property

@@ -23,7 +23,7 @@ from fleet.catalog.daemonsets import (
 )
 from fleet.catalog.gpus import usable_gpu_memory_mib
 from fleet.catalog.kubelet_oke import oke_allocatable, oke_pod_limit
-from fleet.catalog.oci import SHAPES, BadShapeSize, Ocpus, SizedShape, sized
+from fleet.catalog.oci import SHAPES, Ocpus, ShapeSizeError, SizedShape, sized
 from fleet.catalog.oke import (
     DISABLE_GPU_PLUGIN_LABEL,
     EPHEMERAL_STORAGE_TAG,
@@ -249,7 +249,7 @@ def _machine(pool: config.OkePool) -> SizedShape:
     kind = SHAPES[pool.shape]
     if kind.flex is None:
         return sized(kind)
-    with suppress(BadShapeSize):
+    with suppress(ShapeSizeError):
         return sized(kind, Ocpus(pool.ocpus or 0), pool.memory_gb)
     return sized(kind, Ocpus(2), 16)
 

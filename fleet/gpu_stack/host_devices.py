@@ -86,7 +86,7 @@ def _daemonset(pool: Pool) -> DaemonSetPlan:
     # Privileged, because it reads the host's devices and opens a socket in the kubelet's folder.
     plugin = Container(
         name=CONTAINER,
-        image=GENERIC_DEVICE_PLUGIN.reference,
+        image=GENERIC_DEVICE_PLUGIN,
         args=("--domain", DOMAIN, *_arguments(pool.devices)),
         resources=ResourceRequirements(requests=daemonset_requests(HOST_DEVICE_DAEMONSETS)),
         security_context=SecurityContext(privileged=True),

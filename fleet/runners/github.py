@@ -257,7 +257,7 @@ def github_lane_plan(
     one_job = job(
         lane,
         pools,
-        image=lane.image or GITHUB_RUNNER.reference,
+        image=lane.image or GITHUB_RUNNER,
         env=lane.env,
         side_containers={"dind": _DOCKER, "kubernetes": _LAUNCHER}.get(
             lane.container_mode, Resources()
@@ -405,7 +405,7 @@ def _dind_pod(lane: GitHubLane, job: Job) -> PodTemplate:
     )
     daemon = Container(
         name="dind",
-        image=DOCKER_IN_DOCKER.reference,
+        image=DOCKER_IN_DOCKER,
         args=("dockerd", "--host=unix:///var/run/docker.sock", f"--group={_DOCKER_GROUP}"),
         resources=ResourceRequirements(requests=_DOCKER),
         security_context=SecurityContext(privileged=True),

@@ -203,7 +203,7 @@ def gitlab_lane_plan(
     one_job = job(
         lane,
         pools,
-        image=lane.image or (CUDA_BASE.reference if lane.gpus else _UBUNTU),
+        image=lane.image or (CUDA_BASE if lane.gpus else _UBUNTU),
         env={**(nvidia if lane.gpus else {}), **lane.env},
         side_containers=_HELPER + _SERVICE.scaled(lane.services),
         access=access,

@@ -61,14 +61,12 @@ def test_an_environment_is_made_once_for_each_lock_file(
     assert python.is_file()
     assert ["venv" in installers.asked[0], "uv pip sync" in installers.asked[1]] == [True, True]
     assert "--require-hashes" in installers.asked[1]
-    assert said == [
-        "making the environment of the base's requirements.txt: up to some minutes, once"
-    ]
+    assert said == ["installing the base's requirements.txt: takes minutes, once"]
     assert interpreter(*sides, pytest.fail, tmp_path / "cache") == python
     assert len(installers.asked) == 2, "the second time it is there"
 
 
-def test_where_uv_fails_pip_installs(
+def test_pip_installs_if_uv_fails(
     sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installers = Installers("uv pip")
@@ -77,7 +75,7 @@ def test_where_uv_fails_pip_installs(
     assert "-m pip install" in installers.asked[-1]
 
 
-def test_what_failed_half_way_is_made_anew(
+def test_an_incomplete_environment_is_made_again(
     sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Installers("pip"))
@@ -96,7 +94,7 @@ def test_a_base_without_a_lock_file_is_refused(sides: tuple[Path, Path]) -> None
         interpreter(base, head, pytest.fail)
 
 
-def test_the_cache_is_where_caches_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_folder_follows_xdg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert environments.cache_folder() == tmp_path / "gpu-runners" / "environments"
     monkeypatch.delenv("XDG_CACHE_HOME")

@@ -16,9 +16,9 @@ from change import terminal
 from change.__main__ import main
 from change.document import Document
 from change.files import Made
-from change.revision import WrongBase
+from change.revision import WrongBaseError
 from rehearsal.project import ROOT
-from tests.change.diffs import diff, prop, resource, subject
+from tests.change.diffs import diff, group, prop, resource
 
 
 @pytest.fixture
@@ -63,13 +63,11 @@ def test_the_options_choose_file_and_base(
         (diff(refused=("no",)), 1),
         (RehearsalError("no"), 1),
         (OSError("disk"), 1),
-        (WrongBase("no"), 2),
+        (WrongBaseError("no"), 2),
         (KeyboardInterrupt(), 130),
     ],
 )
-def test_the_exit_code_says_what_came_of_it(
-    asked: dict[str, Any], answer: object, code: int
-) -> None:
+def test_each_outcome_has_its_exit_code(asked: dict[str, Any], answer: object, code: int) -> None:
     asked["answer"] = answer
     assert main([]) == code
 
@@ -93,7 +91,7 @@ def test_the_bootstrap_is_refused_with_what_to_run_instead(
         (["PROJECT=bootstrap"], '--stack "ci" --project "bootstrap"'),
     ],
 )
-def test_make_hands_its_variables_on(given: list[str], expected: str) -> None:
+def test_make_passes_its_variables(given: list[str], expected: str) -> None:
     command = ["make", "--dry-run", "--old-file=.venv/.complete", "diff", *given]
     environment = {"PATH": os.environ["PATH"]}
     done = subprocess.run(  # noqa: S603
@@ -108,15 +106,15 @@ def shown(document: Document, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
+def test_the_terminal_shows_alerts_first_and_again_at_the_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     size = prop(old=1, new=2)
     document = diff(
         refused=("because\n  of this",),
         subjects=[
-            subject("replace", called_out=True, causes=[prop(replaces=True, old=1, new=2)]),
-            subject("update", name="cpu", causes=[size], resources=[resource(properties=[size])]),
+            group("replace", called_out=True, causes=[prop(replaces=True, old=1, new=2)]),
+            group("update", name="cpu", causes=[size], resources=[resource(properties=[size])]),
         ],
         counts={"replace": 1, "update": 1},
         settings=[{"path": "clusters.ci.eks.pools.t4.max_size", "change": "update", "new": 2}],
@@ -124,9 +122,9 @@ def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
     text = shown(document, capsys)
     order = [
         "refused: because\n  of this\n",
-        "! pool t4 of ci is REPLACED (scalingConfig.maxSize: 1 -> 2): new nodes come",
+        "! pool t4 of ci is REPLACED (scalingConfig.maxSize: 1 -> 2): ",
         "clusters.ci.eks.pools.t4.max_size: nothing -> 2",
-        "pool cpu of ci is changed, which follows",
+        "pool cpu of ci is changed because of other changes",
         "the engine's words",
         "1 replace, 1 update, 7 same",
         "see left/",
@@ -138,13 +136,13 @@ def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
     assert "! pool t4 of ci is REPLACED" in end
 
 
-def test_the_terminal_is_not_steered_by_a_name(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(diff(subjects=[subject(name="\x1b[2J[bold]t4")]), capsys)
+def test_control_characters_in_names_are_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(diff(subjects=[group(name="\x1b[2J[bold]t4")]), capsys)
     assert "\x1b" not in text
     assert "[bold]t4" in text
 
 
 def test_no_change_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(diff(), capsys)
-    assert "no changes, 7 resources stay as they are" in text
+    assert "no changes, 7 resources the same" in text
     assert "the stack file" not in text

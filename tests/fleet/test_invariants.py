@@ -16,7 +16,6 @@ import yaml
 from hypothesis import given
 
 from fleet.catalog.charts import CHARTS
-from fleet.catalog.limits import HELM_RELEASE
 from fleet.catalog.oke import KUBELET_ARGUMENTS_METADATA
 from fleet.checks.places import why_not
 from fleet.checks.view import LaneView, View
@@ -43,7 +42,7 @@ EXACT = re.compile(r"v?\d+\.\d+\.\d+")
 
 def release_names_suit_helm(cluster: ClusterPlan, _lanes: tuple[LaneView, ...]) -> Iterator[str]:
     for release in cluster.releases:
-        if len(release.name) > HELM_RELEASE.max_length:
+        if len(release.name) > 53:
             yield f"{release.name} has {len(release.name)} characters"
 
 
@@ -53,7 +52,7 @@ def jobs_reach_the_pools_of_their_lane(
     for lane in lanes:
         for pool in lane.pools:
             for pod in lane.pods.on_pool:
-                if why := why_not(pod, pool, but=PAUSED_TAINT.key):
+                if why := why_not(pod, pool, ignore_taint=PAUSED_TAINT.key):
                     yield f"a job of {lane.path} cannot go to {pool.name}: {why}"
 
 
@@ -137,7 +136,7 @@ def an_empty_eks_pool_grows_for_its_jobs(
                 for name in set(lacking(lane.asked, has)) - lacks_in_earnest(lane, pool):
                     yield f"the tags of {pool.name} offer too little {name} to {lane.path}"
                 for pod in lane.pods.on_pool:
-                    if why := why_not(pod, imagined, but=PAUSED_TAINT.key):
+                    if why := why_not(pod, imagined, ignore_taint=PAUSED_TAINT.key):
                         yield f"the tags of {pool.name} do not admit {lane.path}: {why}"
 
 

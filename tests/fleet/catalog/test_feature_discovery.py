@@ -25,7 +25,7 @@ LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
         "feature.node.kubernetes.io/pci-10de.present",
     ],
 )
-def test_a_label_that_discovery_writes_is_its_own(key: str) -> None:
+def test_labels_that_discovery_sets_are_owned(key: str) -> None:
     assert owned_label(key)
 
 
@@ -43,7 +43,7 @@ def test_a_label_that_discovery_writes_is_its_own(key: str) -> None:
         "gpu.product",
     ],
 )
-def test_a_label_that_steers_the_software_or_is_somebody_elses_is_free(key: str) -> None:
+def test_configuration_labels_and_other_labels_are_not_owned(key: str) -> None:
     assert not owned_label(key)
 
 
@@ -68,7 +68,7 @@ def test_a_label_that_steers_the_software_or_is_somebody_elses_is_free(key: str)
         ("nvidia.com/gpu.present", "A10G", 1, 1, None, "true"),
     ],
 )
-def test_the_value_that_discovery_writes(
+def test_the_expected_value_of_a_label(
     key: str, model: str, gpus: int, slices: int, mig: str | None, value: str
 ) -> None:
     assert expected_label(key, model=model, gpus=gpus, slices=slices, mig=mig) == value
@@ -84,15 +84,15 @@ def test_the_value_that_discovery_writes(
         "example.com/gpu.product",
     ],
 )
-def test_a_value_that_only_the_node_knows_is_not_guessed(key: str) -> None:
+def test_a_value_that_depends_on_the_node_is_unknown(key: str) -> None:
     assert expected_label(key, model="A100-80GB", gpus=8) is None
 
 
-def test_a_product_that_was_never_seen_is_not_made_up() -> None:
+def test_an_unconfirmed_product_is_unknown() -> None:
     assert expected_label(PRODUCT, model="P100", gpus=1, slices=2) is None
 
 
-def test_the_family_of_ada_and_blackwell_changed_its_name_and_is_left_open() -> None:
+def test_the_family_of_ada_and_blackwell_is_unknown() -> None:
     unknown = {
         name
         for name in GPU_MODELS
@@ -111,12 +111,12 @@ def test_every_mig_product_is_a_valid_label_value(model: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["nvidia.com/gpu.present", PRODUCT, "nvidia.com/gpu.replicas"])
-def test_what_can_be_expected_of_a_node_is_written_by_discovery(key: str) -> None:
+def test_expected_labels_are_owned(key: str) -> None:
     assert expected_label(key, model="T4", gpus=1) is not None
     assert owned_label(key)
 
 
-def test_a_model_or_a_profile_that_does_not_exist_is_an_error() -> None:
+def test_an_unknown_model_or_profile_raises_key_error() -> None:
     with pytest.raises(KeyError):
         expected_label(PRODUCT, model="K80", gpus=1)
     with pytest.raises(KeyError):

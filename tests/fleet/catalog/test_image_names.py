@@ -47,7 +47,7 @@ DIGEST = "sha256:" + "0f" * 32
         ("mirror.example.com:443/nvcr.io/nvidia/pytorch:26.10-py3", (13, 4)),
     ],
 )
-def test_a_name_that_gives_a_cuda_version_is_read(reference: str, version: tuple[int, int]) -> None:
+def test_the_cuda_version_in_a_name(reference: str, version: tuple[int, int]) -> None:
     assert cuda_of_image(reference) == version
 
 
@@ -78,11 +78,11 @@ def test_a_name_that_gives_a_cuda_version_is_read(reference: str, version: tuple
         "",
     ],
 )
-def test_a_name_that_gives_none_is_not_guessed_at(reference: str) -> None:
+def test_a_name_without_a_cuda_version(reference: str) -> None:
     assert cuda_of_image(reference) is None
 
 
-def test_the_tag_of_an_image_outranks_its_path() -> None:
+def test_the_tag_has_priority_over_the_path() -> None:
     assert cuda_of_image("example/cuda11.8-base:2.0-cuda12.4") == (12, 4)
 
 
@@ -90,17 +90,16 @@ def test_case_does_not_matter() -> None:
     assert cuda_of_image("Example/Tool:2.0-CUDA12.4") == (12, 4)
 
 
-def test_the_months_of_nvidias_frameworks_never_go_back_to_an_older_cuda() -> None:
+def test_a_later_month_of_nvidias_frameworks_has_no_older_cuda() -> None:
     versions = [NGC_CUDA[month] for month in sorted(NGC_CUDA)]
     assert versions == sorted(versions)
-    assert set(versions) <= set(TOOLKIT_DRIVER), "each has a driver that a check can ask for"
+    assert set(versions) <= set(TOOLKIT_DRIVER), "each has a known driver"
 
 
 def test_the_months_of_nvidias_frameworks_have_no_gap() -> None:
     first, last = min(NGC_CUDA), max(NGC_CUDA)
     months = [f"{year}.{month:02}" for year in range(23, 27) for month in range(1, 13)]
     assert sorted(NGC_CUDA) == [month for month in months if first <= month <= last]
-    assert (first, last) == ("23.01", "26.10")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +113,7 @@ def test_the_months_of_nvidias_frameworks_have_no_gap() -> None:
         (f"a/b@{DIGEST}", ("a/b", None, DIGEST)),
     ],
 )
-def test_a_reference_is_cut_at_its_tag_and_digest_but_not_at_a_port(
+def test_a_reference_is_split_at_tag_and_digest_but_not_at_a_port(
     reference: str, parts: tuple[str, str | None, str | None]
 ) -> None:
     assert split_reference(reference) == parts
@@ -140,7 +139,7 @@ def test_a_reference_is_cut_at_its_tag_and_digest_but_not_at_a_port(
         "tool:cuda12.4-nightly",
     ],
 )
-def test_a_tag_that_says_it_moves_moves(reference: str) -> None:
+def test_a_tag_with_a_moving_word_moves(reference: str) -> None:
     assert moving_tag(reference)
 
 
@@ -160,12 +159,12 @@ def test_a_tag_that_says_it_moves_moves(reference: str) -> None:
         "tool:stable-2.1",
         "tool:1.2.0-canary.3",
         "host:5000/latest/tool:1.0",
-        CUDA_BASE.reference,
-        DOCKER_IN_DOCKER.reference,
-        GITHUB_RUNNER.reference,
+        CUDA_BASE,
+        DOCKER_IN_DOCKER,
+        GITHUB_RUNNER,
     ],
 )
-def test_a_digest_a_version_a_day_or_a_commit_does_not_move(reference: str) -> None:
+def test_a_digest_version_day_or_commit_does_not_move(reference: str) -> None:
     assert not moving_tag(reference)
 
 
@@ -185,12 +184,10 @@ def test_a_digest_a_version_a_day_or_a_commit_does_not_move(reference: str) -> N
         ("pytorch/pytorch:2.4-cuda12.1", False),
     ],
 )
-def test_only_a_two_part_tag_of_nvidias_own_image_lacks_its_patch(
-    reference: str, missing: bool
-) -> None:
+def test_only_a_two_part_tag_of_nvidia_cuda_lacks_its_patch(reference: str, missing: bool) -> None:
     assert cuda_tag_without_patch(reference) is missing
 
 
-def test_the_default_image_is_read_as_what_it_is() -> None:
-    assert cuda_of_image(CUDA_BASE.reference) == (12, 9)
-    assert not cuda_tag_without_patch(CUDA_BASE.reference)
+def test_the_default_image_has_a_cuda_version_with_patch() -> None:
+    assert cuda_of_image(CUDA_BASE) == (12, 9)
+    assert not cuda_tag_without_patch(CUDA_BASE)

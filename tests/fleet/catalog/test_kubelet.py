@@ -46,13 +46,13 @@ KARPENTER_OVERHEAD_BYTES = {
 
 
 @pytest.mark.parametrize("name", KARPENTER_OVERHEAD_BYTES)
-def test_the_kernel_never_shows_less_than_we_say_on_types_that_were_measured(name: str) -> None:
+def test_the_kernel_memory_is_a_lower_bound_on_measured_types(name: str) -> None:
     instance = instance_type(name)
     measured_mib = (instance.memory_mib * 2**20 - KARPENTER_OVERHEAD_BYTES[name]) // 2**20
     assert kernel_memory_mib(instance) <= measured_mib
 
 
-def test_the_kernel_never_shows_less_than_we_say_on_the_g6_nodes_that_lose_most() -> None:
+def test_the_kernel_memory_is_a_lower_bound_on_the_worst_g6_nodes() -> None:
     # g6.xlarge: capacity of a described node. g6.4xlarge: allocatable 58981Mi plus what the
     # kubelet kept back there (https://github.com/pytorch/ci-infra/pull/1082).
     assert kernel_memory_mib(instance_type("g6.xlarge")) <= 15_735_928 // 1024
@@ -60,11 +60,11 @@ def test_the_kernel_never_shows_less_than_we_say_on_the_g6_nodes_that_lose_most(
 
 
 @EVERY_TYPE
-def test_the_kernel_shows_at_least_nine_tenths_of_the_nominal_memory(
+def test_the_kernel_memory_is_90_to_95_percent_of_the_nominal_memory(
     instance: InstanceType,
 ) -> None:
     share = kernel_memory_mib(instance) / instance.memory_mib
-    assert 0.9 < share < 0.95, "more would be optimistic, less would strand memory"
+    assert 0.9 < share < 0.95, "more is optimistic, less wastes memory"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_kubelet_reserves_what_nodeadm_computes(name: str, cpu_m: int, memor
     )
 
 
-def test_allocatable_is_at_most_what_a_described_g6_node_reported() -> None:
+def test_allocatable_is_a_close_lower_bound_of_a_described_g6_node() -> None:
     reported = Resources(
         cpu_m=3920, memory_mib=14_719_096 // 1024, disk_mib=95_491_281_146 // 2**20
     )
@@ -92,15 +92,13 @@ def test_allocatable_is_at_most_what_a_described_g6_node_reported() -> None:
 
     assert ours.fits_in(reported)
     assert ours.cpu_m == reported.cpu_m
-    assert ours.memory_mib > reported.memory_mib - 64, "close enough to strand nothing"
+    assert ours.memory_mib > reported.memory_mib - 64, "close enough to waste nothing"
     assert ours.disk_mib > reported.disk_mib * 0.98
 
 
 @pytest.mark.parametrize("raid0", [False, True])
 @EVERY_TYPE
-def test_every_type_has_something_of_each_kind_left_for_pods(
-    instance: InstanceType, raid0: bool
-) -> None:
+def test_every_type_has_allocatable_resources(instance: InstanceType, raid0: bool) -> None:
     left = eks_allocatable(instance, 20, instance_store_raid0=raid0)
     nominal = Resources(
         cpu_m=instance.vcpu * 1000,
@@ -111,17 +109,17 @@ def test_every_type_has_something_of_each_kind_left_for_pods(
     assert left.fits_in(nominal)
 
 
-def test_the_instance_store_replaces_the_root_volume_where_it_is_asked_for() -> None:
+def test_raid0_uses_the_instance_store_in_place_of_the_root_volume() -> None:
     g4dn = instance_type("g4dn.xlarge")
     on_root = eks_allocatable(g4dn, 200, instance_store_raid0=False)
     on_store = eks_allocatable(g4dn, 200, instance_store_raid0=True)
 
-    assert on_store.disk_mib < on_root.disk_mib, "125 GB of NVMe are less than a root of 200 GiB"
+    assert on_store.disk_mib < on_root.disk_mib, "125 GB of NVMe is less than 200 GiB"
     assert on_store == eks_allocatable(g4dn, 500, instance_store_raid0=True)
     assert (on_store.cpu_m, on_store.memory_mib) == (on_root.cpu_m, on_root.memory_mib)
 
 
-def test_a_type_without_instance_store_keeps_its_root_volume_even_with_raid0() -> None:
+def test_raid0_without_instance_store_uses_the_root_volume() -> None:
     p3 = instance_type("p3.2xlarge")
     assert eks_allocatable(p3, 200, instance_store_raid0=True) == eks_allocatable(
         p3, 200, instance_store_raid0=False
@@ -147,5 +145,5 @@ def test_disk_grows_with_the_root_volume() -> None:
         ("p5.48xlarge", 100),
     ],
 )
-def test_a_managed_node_group_caps_the_pods_by_vcpus(name: str, pods: int) -> None:
+def test_a_managed_node_group_limits_the_pods_by_vcpus(name: str, pods: int) -> None:
     assert eks_pod_limit(instance_type(name)) == pods

@@ -27,8 +27,7 @@ EVERY_MACHINE = pytest.mark.parametrize(
     ids=lambda machine: f"{machine.shape.name}-{machine.ocpus.count}",
 )
 
-# Nodes that public reports describe: what they have, CPU and memory that they give to pods, and
-# the capacity of memory in KiB where it was shown.
+# Nodes in public reports: machine, allocatable CPU and memory, and memory capacity in KiB if shown.
 DESCRIBED = pytest.mark.parametrize(
     ("machine", "cpu_m", "memory_kib", "capacity_kib"),
     [
@@ -41,7 +40,7 @@ DESCRIBED = pytest.mark.parametrize(
 
 
 @DESCRIBED
-def test_allocatable_is_at_most_what_described_nodes_report_and_close_to_it(
+def test_allocatable_is_a_close_lower_bound_of_described_nodes(
     machine: SizedShape, cpu_m: int, memory_kib: int, capacity_kib: int | None
 ) -> None:
     ours = oke_allocatable(machine, 400, grown=True)
@@ -49,13 +48,13 @@ def test_allocatable_is_at_most_what_described_nodes_report_and_close_to_it(
 
     assert cpu_m - 1 <= ours.cpu_m <= cpu_m
     assert ours.memory_mib <= reported_mib
-    assert ours.memory_mib > reported_mib * 0.96, "close enough to strand little"
+    assert ours.memory_mib > reported_mib * 0.96, "close enough to waste little"
     if capacity_kib is not None:
         assert kernel_memory_mib(machine) <= capacity_kib // 1024
 
 
 @DESCRIBED
-def test_the_reservation_is_at_least_what_described_nodes_keep_back(
+def test_the_reservation_is_an_upper_bound_of_described_nodes(
     machine: SizedShape, cpu_m: int, memory_kib: int, capacity_kib: int | None
 ) -> None:
     reserved = oke_reserved(machine)
@@ -64,7 +63,7 @@ def test_the_reservation_is_at_least_what_described_nodes_keep_back(
         assert reserved.memory_mib + 100 >= (capacity_kib - memory_kib) // 1024
 
 
-# Oracle's bands worked out by hand: 25 % of 4 GB, 20 % of 4, 10 % of 8, 6 % of 112, 2 % of the
+# Oracle's bands computed by hand: 25 % of 4 GB, 20 % of 4, 10 % of 8, 6 % of 112, 2 % of the
 # rest; 72 and 85 millicores for one and two OCPUs, then 90 and 2.5 for each CPU above five; and
 # 100m and 100Mi for the system.
 @pytest.mark.parametrize(
@@ -87,9 +86,7 @@ def test_the_kubelet_reserves_oracles_bands(
 
 @pytest.mark.parametrize("grown", [False, True])
 @EVERY_MACHINE
-def test_every_machine_has_something_of_each_kind_left_for_pods(
-    machine: SizedShape, grown: bool
-) -> None:
+def test_every_machine_has_allocatable_resources(machine: SizedShape, grown: bool) -> None:
     left = oke_allocatable(machine, 50, grown=grown)
     nominal = Resources(cpu_m=machine.ocpus.cpu_m, memory_mib=machine.memory_mib, disk_mib=50 * GIB)
     assert min(left.cpu_m, left.memory_mib, left.disk_mib) > 0
@@ -106,7 +103,7 @@ def test_every_machine_has_something_of_each_kind_left_for_pods(
         (200, False, int(29.5 * GIB)),
     ],
 )
-def test_disk_is_less_than_ninety_percent_of_the_root_file_systems_that_were_seen(
+def test_disk_is_less_than_90_percent_of_observed_root_file_systems(
     boot_volume_gb: int, grown: bool, capacity_mib: int
 ) -> None:
     ours = oke_allocatable(flex(2, 16), boot_volume_gb, grown=grown).disk_mib
@@ -114,13 +111,13 @@ def test_disk_is_less_than_ninety_percent_of_the_root_file_systems_that_were_see
     assert ours > capacity_mib * 0.9 * 0.6
 
 
-def test_a_boot_volume_that_is_not_grown_is_as_small_as_the_image() -> None:
+def test_a_boot_volume_that_is_not_grown_has_the_size_of_the_image() -> None:
     small, large = (oke_allocatable(flex(2, 16), gb, grown=False).disk_mib for gb in (50, 1000))
     assert small == large
     assert oke_allocatable(flex(2, 16), 1000, grown=True).disk_mib > 30 * large
 
 
-def test_pods_are_limited_by_the_kubelet_or_by_the_vnics() -> None:
+def test_the_kubelet_or_the_vnics_limit_the_pods() -> None:
     a10 = sized(shape("VM.GPU.A10.1"))
     assert oke_pod_limit(a10, "FLANNEL_OVERLAY") == 110
     assert oke_pod_limit(a10, "OCI_VCN_IP_NATIVE") == 110

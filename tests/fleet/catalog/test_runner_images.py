@@ -19,7 +19,7 @@ from fleet.catalog.runner_images import lacks_github_runner
         "docker.io/rockylinux/rockylinux:9",
     ],
 )
-def test_a_public_base_image_certainly_holds_no_runner(reference: str) -> None:
+def test_a_public_base_image_has_no_runner(reference: str) -> None:
     assert lacks_github_runner(reference) == "certain"
 
 
@@ -30,14 +30,14 @@ def test_a_public_base_image_certainly_holds_no_runner(reference: str) -> None:
         "111122223333.dkr.ecr.us-west-2.amazonaws.com/docker-hub/library/ubuntu:24.04",
     ],
 )
-def test_a_copy_of_one_likely_holds_none(reference: str) -> None:
+def test_a_copy_of_a_public_image_likely_has_no_runner(reference: str) -> None:
     assert lacks_github_runner(reference) == "likely"
 
 
 @pytest.mark.parametrize(
     "reference",
     [
-        GITHUB_RUNNER.reference,
+        GITHUB_RUNNER,
         "example/runner:1",
         "docker.io/example/ubuntu:runner",
         "ghcr.io/example/ubuntu:24.04",
@@ -47,5 +47,5 @@ def test_a_copy_of_one_likely_holds_none(reference: str) -> None:
         "localhost/ubuntu",
     ],
 )
-def test_an_image_of_ones_own_may_hold_one(reference: str) -> None:
+def test_any_other_image_is_unknown(reference: str) -> None:
     assert lacks_github_runner(reference) is None

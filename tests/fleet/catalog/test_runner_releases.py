@@ -1,4 +1,4 @@
-"""Releases of the GitHub runner, and when GitHub stops giving jobs to one."""
+"""Releases of the GitHub runner, and when GitHub stops sending jobs to them."""
 
 from datetime import date
 
@@ -6,7 +6,6 @@ import pytest
 
 from fleet.catalog.images import (
     GITHUB_RUNNER,
-    RUNNER_REGISTRATION_FLOOR,
     RUNNER_RELEASES,
     runner_refused_from,
     runner_version,
@@ -25,11 +24,9 @@ def test_newer_releases_have_later_days() -> None:
 
 
 def test_the_pinned_runner_is_the_newest_release_of_the_table() -> None:
-    version = runner_version(GITHUB_RUNNER.reference)
+    version = runner_version(GITHUB_RUNNER)
     assert version == max(RUNNER_RELEASES, key=_number)
-    assert runner_refused_from(version) is None
-    assert GITHUB_RUNNER.current_on is not None
-    assert GITHUB_RUNNER.current_on >= RUNNER_RELEASES[version]
+    assert runner_refused_from(version or "") is None
 
 
 # The day of the next release (GitHub's releases API) and 30 days.
@@ -49,7 +46,7 @@ def test_a_runner_is_refused_30_days_after_the_release_that_follows_it(
     assert runner_refused_from(version) == day
 
 
-def test_a_patch_release_starts_the_clock_too() -> None:
+def test_a_patch_release_starts_the_period_too() -> None:
     # 2.335.1 came a day after 2.335.0 and six weeks before 2.336.0.
     refused = runner_refused_from("2.335.0")
     assert refused is not None
@@ -57,13 +54,7 @@ def test_a_patch_release_starts_the_clock_too() -> None:
 
 
 def test_versions_are_compared_as_numbers() -> None:
-    assert runner_refused_from("2.1000.0") is None, "newer than any, though 1 sorts before 3"
-
-
-def test_a_runner_too_old_to_register_was_refused_jobs_before() -> None:
-    older = [v for v in RUNNER_RELEASES if _number(v) < _number(RUNNER_REGISTRATION_FLOOR)]
-    assert older == ["2.328.0"]
-    assert RUNNER_REGISTRATION_FLOOR in RUNNER_RELEASES
+    assert runner_refused_from("2.1000.0") is None, "newer than any, although 1 sorts before 3"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +73,5 @@ def test_a_runner_too_old_to_register_was_refused_jobs_before() -> None:
         ("ghcr.io/myactions/actions-runner:2.338.0", None),
     ],
 )
-def test_the_version_is_read_off_githubs_own_image_only(
-    reference: str, version: str | None
-) -> None:
+def test_only_githubs_own_image_has_a_runner_version(reference: str, version: str | None) -> None:
     assert runner_version(reference) == version

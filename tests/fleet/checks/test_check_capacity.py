@@ -60,8 +60,13 @@ def block(*kinds: str) -> dict[str, Any]:
     ("kind", "region", "severity", "says"),
     [
         ("p4d.24xlarge", "us-west-2", None, ""),
-        ("g4dn.xlarge", "us-west-2", "error", "sells no blocks of g4dn.xlarge"),
-        ("p4d.24xlarge", "eu-central-1", "warning", "no blocks of p4d.24xlarge in eu-central-1"),
+        ("g4dn.xlarge", "us-west-2", "error", "sells no capacity blocks of g4dn.xlarge"),
+        (
+            "p4d.24xlarge",
+            "eu-central-1",
+            "warning",
+            "no capacity blocks of p4d.24xlarge in eu-central-1",
+        ),
     ],
 )
 def test_a_capacity_block_is_of_a_type_and_region_that_has_them(

@@ -28,7 +28,7 @@ def test_jobs_beyond_the_pools_maximum_are_counted(most: int, queue: int | None)
     if findings:
         assert (findings[0].severity, findings[0].path) == ("warning", LANE)
         assert findings[0].message.endswith(
-            f"room for 2 at their maximum: {queue} would queue (nvidia.com/gpu fills p)"
+            f"hold 2 at their maximum (nvidia.com/gpu limits p): {queue} would wait in Pending"
         )
 
 
@@ -43,7 +43,7 @@ def test_every_pool_of_a_lane_and_every_slice_adds_room() -> None:
     assert found("over-commitment", stack_of(pools, both))
     pools["more"]["paused"] = True
     (finding,) = found("over-commitment", stack_of(pools, both))
-    assert "room for 4" in finding.message
+    assert "hold 4 at their maximum" in finding.message
 
 
 def test_managers_of_gitlab_multiply_jobs() -> None:
@@ -67,8 +67,8 @@ def test_lanes_that_share_pools_are_added_up() -> None:
     lanes = {**lane(max_runners=2), "other": {"pools": ["p"], "gpus": 1, "max_runners": 1}}
     (finding,) = found("shared-pools", stack_of(pool("g4dn.xlarge"), lanes))
     assert (finding.severity, finding.path) == ("note", "clusters.ci.eks.pools.p")
-    assert "lanes gpu, other together ask for up to 3" in finding.message
-    assert "jobs for 1 would queue" in finding.message
+    assert "lanes gpu, other together request up to 3" in finding.message
+    assert "jobs for 1 would wait in Pending" in finding.message
     lanes["gpu"]["max_runners"] = 1
     assert not found("shared-pools", stack_of(pool("g4dn.xlarge"), lanes))
 
@@ -82,27 +82,27 @@ def test_lanes_are_joined_by_any_pool_that_they_share() -> None:
         "alone": {"pools": ["d"], "gpus": 1, "max_runners": 1},
     }
     (finding,) = found("shared-pools", stack_of(pools, lanes))
-    assert "lanes one, two, three together ask for up to 4" in finding.message
-    assert "of a, b, c, which have 3" in finding.message
+    assert "lanes one, two, three together request up to 4" in finding.message
+    assert "but a, b, c have 3" in finding.message
 
 
 def test_gpus_that_cpu_or_memory_strand_are_counted() -> None:
     (finding,) = found("stranded", stack_of(pool("g4dn.12xlarge"), lane(cpu=20)))
     assert (finding.severity, finding.path) == ("warning", LANE)
     assert finding.message == (
-        "2 of the 4 nvidia.com/gpu of a node of pool p (g4dn.12xlarge) stay idle beside 2 of its "
-        "jobs: the node's cpu runs out first"
+        "2 of its jobs fill a node of pool p (g4dn.12xlarge) and leave 2 of 4 nvidia.com/gpu idle: "
+        "the node's cpu runs out first"
     )
     (finding,) = found("stranded", stack_of(pool("g4dn.12xlarge"), lane(memory="100Gi")))
-    assert "3 of the 4" in finding.message
+    assert "3 of 4" in finding.message
     assert "memory runs out first" in finding.message
     assert not found("stranded", stack_of(pool("g4dn.12xlarge"), lane()))
 
 
 def test_gpus_that_do_not_divide_are_stranded_unless_a_smaller_lane_takes_them() -> None:
     (finding,) = found("stranded", stack_of(pool("p4d.24xlarge"), lane(gpus=3)))
-    assert "2 of the 8" in finding.message
-    assert "3 for each job do not divide them" in finding.message
+    assert "2 of 8" in finding.message
+    assert "8 is not a multiple of 3" in finding.message
     lanes = {**lane(gpus=3), "small": {"pools": ["p"], "gpus": 2}}
     assert not found("stranded", stack_of(pool("p4d.24xlarge"), lanes))
 
@@ -119,6 +119,6 @@ def test_runners_that_wait_on_gpu_nodes_keep_them_running() -> None:
     waiting = lane(min_runners=3, max_runners=4)
     (finding,) = found("idle-gpus", stack_of(pool("g4dn.xlarge", max_size=4), waiting))
     assert finding.path == f"{LANE}.min_runners"
-    assert "keeps 3 runners waiting, and so 3 GPU nodes of pool p" in finding.message
+    assert "keeps 3 runners and so 3 GPU nodes of pool p" in finding.message
     waiting["gpu"]["container_mode"] = "kubernetes-novolume"
     assert not found("idle-gpus", stack_of(pool("g4dn.xlarge", max_size=4), waiting))

@@ -62,7 +62,8 @@ def test_a_driver_too_old_says_both_versions_and_what_to_use() -> None:
     (finding,) = found("cuda-driver", on("T4", "535.54.03", image=image("13.0.1")))
     assert (finding.severity, finding.path) == ("error", f"{GPU}.image")
     assert finding.message == (
-        "has CUDA 13.0, which needs driver 580 or newer; the nodes of pool gpu have 535.54.03"
+        "has CUDA 13.0, which needs driver 580 or newer, but the nodes of pool gpu have "
+        "535.54.03: CUDA calls fail with insufficient driver"
     )
     assert "CUDA 12 or older" in finding.remedy
 
@@ -97,7 +98,7 @@ def test_the_operators_own_driver_is_too_new_for_a_v100() -> None:
     operator: dict[str, Any] = {"driver": True, "toolkit": True}
     stack = {"gpu_stack": {"advertiser": "operator", "operator": operator}}
     (finding,) = found("driver-gpu", existing_of({"gpu": bare, "cpu": {}}, lanes, **stack))
-    assert "driver 580 is the last for Volta" in finding.message
+    assert "driver 580 is the last that supports Volta" in finding.message
     assert "gpu_stack.operator.driver_version" in finding.remedy
     operator["driver_version"] = "580.173.02"
     assert not found("driver-gpu", existing_of({"gpu": bare, "cpu": {}}, lanes, **stack))
@@ -114,7 +115,7 @@ def test_a_branch_past_its_end_is_a_warning_from_the_month_after() -> None:
 
 def test_a_driver_is_written_as_nvidia_writes_it() -> None:
     (finding,) = found("cuda-features", on("T4", "595.45.04", cuda="13.3"))
-    assert "needs driver 610.43.02 for every feature" in finding.message
+    assert "needs driver 610.43.02 for all features" in finding.message
 
 
 def test_a_cuda_tag_of_two_numbers_does_not_exist() -> None:

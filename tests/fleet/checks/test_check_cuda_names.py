@@ -33,7 +33,7 @@ def test_cuda_and_the_image_should_say_the_same(lane: dict[str, Any], told: bool
     assert [(one.severity, one.path) for one in findings] == (
         [("warning", f"{GPU}.cuda")] if told else []
     )
-    assert all("is 12.8, but image" in one.message for one in findings)
+    assert all("is 12.8, but the name of image" in one.message for one in findings)
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,11 @@ def test_a_lane_that_cannot_fit_is_told_pool_resource_asked_and_available(
 ) -> None:
     (finding,) = of("fits", fleet({"t4": gpu()}, **{"gpus": 1, **asked}))
     assert (finding.severity, finding.path) == ("error", f"{LANE}.{key}")
-    assert finding.message.startswith(f"a job asks for {words}; ")
+    assert finding.message.startswith(f"a job requests {words}, ")
     assert "an empty node of pool t4 (g4dn.xlarge) has" in finding.message
-    assert finding.message.endswith(available)
+    assert finding.message.endswith(f"{available}: the job would stay Pending")
     assert f"lower {key}" in finding.remedy
-    assert ("leave it out for the fair share" in finding.remedy) is (key != "gpus")
+    assert ("remove it for the fair share" in finding.remedy) is (key != "gpus")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_stands_beside_the_job_on_its_node_is_counted_and_named(
     alone = {"gpus": 1, "cpu": "3600m", "memory": "1Gi", "disk": "1Gi"}
     assert not of("fits", fleet({"t4": gpu()}, **{**alone, "cpu": "3"}, **more))
     (finding,) = of("fits", fleet({"t4": gpu()}, **alone, **more))
-    assert f"asks for 3600m cpu and {beside} for its side containers" in finding.message
+    assert f"requests 3600m cpu, and {beside} for its side containers" in finding.message
 
 
 def test_a_launcher_on_a_cpu_node_takes_nothing_of_the_gpu_node() -> None:
@@ -101,7 +101,9 @@ def test_each_pool_and_each_instance_type_that_is_too_small_is_named() -> None:
 def test_a_node_of_which_nothing_is_left_is_told_at_the_lane(resource: str, reserve: str) -> None:
     (finding,) = of("fits", fleet({"t4": gpu(reserve={resource: reserve})}, gpus=1))
     assert finding.path == LANE
-    assert finding.message.startswith(f"no {resource} of an empty node of pool t4 (g4dn.xlarge)")
+    assert finding.message.startswith(
+        f"an empty node of pool t4 (g4dn.xlarge) has no {resource} left for the job"
+    )
     assert "a lower reserve on the pool" in finding.remedy
 
 
@@ -115,7 +117,7 @@ def test_a_fair_share_too_small_to_work_with_is_a_warning() -> None:
 
 def test_disk_that_images_and_reserve_use_up_is_told() -> None:
     (finding,) = of("starved", fleet({"t4": gpu(reserve={"disk": "80Gi"})}, gpus=1))
-    assert "is no disk, beside" in finding.message
+    assert "is no disk, after" in finding.message
     assert not of("fits", fleet({"t4": gpu(reserve={"disk": "80Gi"})}, gpus=1))
 
 
@@ -141,7 +143,7 @@ def test_where_all_nodes_have_gpus_any_job_may_run_there() -> None:
 def test_several_slices_of_one_gpu_are_refused() -> None:
     (finding,) = of("slices", fleet({"t4": gpu(sharing={"time_slicing": 4})}, gpus=2))
     assert finding.path == f"{LANE}.gpus"
-    assert "asks for 2 slices of pool t4" in finding.message
+    assert "requests 2 slices of pool t4" in finding.message
 
 
 @given(

@@ -56,11 +56,11 @@ def test_what_gitlab_keeps_with_a_runner_that_exists_is_told_in_one_finding() ->
     lane = {**THEIRS, "tags": ["gpu"], "protected": True, "maximum_timeout": 7200}
     (finding,) = found("kept-at-gitlab", gitlab(lane))
     assert (finding.path, finding.severity) == (f"{SITE}.gitlab.lanes.gl", "warning")
-    assert "sets tags, protected, maximum_timeout, which" in finding.message
-    assert "that token belongs to" in finding.message
+    assert "sets tags, protected, maximum_timeout, but" in finding.message
+    assert "with the runner of token" in finding.message
     (finding,) = found("kept-at-gitlab", gitlab({"existing_secret": "app", "locked": True}))
-    assert "sets locked, which" in finding.message
-    assert "that existing_secret belongs to" in finding.message
+    assert "sets locked, but" in finding.message
+    assert "the runner of existing_secret" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_lane_that_is_called_as_githubs_own_runners_is_told() -> None:
     lanes["ubuntu-latest"] = lanes.pop("gpu")
     (finding,) = found("hosted-label", data)
     assert finding.path == f"{SITE}.github.lanes.ubuntu-latest"
-    assert "is called ubuntu-latest" in finding.message
+    assert "has the name ubuntu-latest" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,14 @@ def test_the_name_of_a_lane_and_its_labels_are_words_too() -> None:
     data = github(labels=["h100"])
     (finding,) = found("model-word", data)
     assert finding.path == f"{SITE}.github.lanes.gpu.labels"
-    assert finding.message == "hold h100, but its pools have A100-40GB"
+    assert finding.message == (
+        "has h100, but its pools have A100-40GB: jobs get another GPU than the label says"
+    )
     lanes = data["clusters"]["site"]["github"]["lanes"]
     lanes["h100-gpu"] = {**lanes.pop("gpu"), "labels": ["a100"]}
     (finding,) = found("model-word", data)
     assert finding.path == f"{SITE}.github.lanes.h100-gpu"
-    assert "is called h100-gpu" in finding.message
+    assert "has the name h100-gpu" in finding.message
 
 
 def test_a_lane_with_some_pool_of_the_model_or_without_gpus_is_not_told() -> None:

@@ -32,9 +32,9 @@ def test_the_shipped_stacks_have_none_of_these(name: str) -> None:
     [
         (["compute", "utility"], None),
         (["compute", "utility", "graphics"], None),
-        (["utility"], "leaves out compute: "),
-        (["compute"], "leaves out utility: "),
-        (["graphics"], "leaves out compute and utility: "),
+        (["utility"], "lacks compute: "),
+        (["compute"], "lacks utility: "),
+        (["graphics"], "lacks compute and utility: "),
     ],
 )
 def test_a_gitlab_lane_needs_the_capabilities_that_jobs_use(
@@ -86,9 +86,9 @@ def test_docker_builds_without_a_gpu_are_fine() -> None:
 @pytest.mark.parametrize(
     ("gpu_stack", "says"),
     [
-        ({"advertiser": "device_plugin"}, "says advertiser"),
-        ({"advertiser": "operator", "operator": {}}, "says advertiser and operator"),
-        ({"operator": {}}, "says operator"),
+        ({"advertiser": "device_plugin"}, "has advertiser"),
+        ({"advertiser": "operator", "operator": {}}, "has advertiser and operator"),
+        ({"operator": {}}, "has operator"),
         ({"advertiser": "provider"}, None),
         ({}, None),
     ],
@@ -108,7 +108,7 @@ def test_a_device_that_no_lane_asks_for_is_told_at_the_pool() -> None:
     plain = {"vulkan": {"pools": ["honey"], **PLAIN}}
     (finding,) = found("device-unused", existing_of({"honey": DRI}, plain))
     assert finding.path == "clusters.site.existing.pools.honey.devices.dri"
-    assert "jobs there see no /dev/dri" in finding.message
+    assert "jobs there do not see /dev/dri" in finding.message
     asked = {"vulkan": {**plain["vulkan"], "device": "dri"}}
     assert not found("device-unused", existing_of({"honey": DRI}, asked))
     assert found("device-unused", existing_of({"honey": DRI, "other": DRI}, asked))
@@ -121,9 +121,9 @@ def test_a_device_that_no_lane_asks_for_is_told_at_the_pool() -> None:
         ("0,1", 2, None),
         ("1,0", 2, None),
         ("0,1", 1, None),
-        ("0", 2, "leaves a job 1 of its 2 GPUs"),
-        ("0,5,1", 2, "leaves a job 1 of its 2 GPUs"),
-        ("GPU-8b6b8a1e", 1, "names a GPU of one node"),
+        ("0", 2, "a job gets 2 and sees 1"),
+        ("0,5,1", 2, "a job gets 2 and sees 1"),
+        ("GPU-8b6b8a1e", 1, "names the UUID of one GPU"),
     ],
 )
 def test_a_variable_that_hides_gpus_is_a_warning(value: str, gpus: int, words: str | None) -> None:

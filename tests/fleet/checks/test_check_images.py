@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fleet.checks.planted import cards, existing_of, found
-from tests.troubles import on_eks, on_gitlab, on_oke
+from tests.planted_faults import on_eks, on_gitlab, on_oke
 
 LANE = "clusters.ci.github.lanes.gpu"
 CUDA = "docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04"
@@ -17,7 +17,7 @@ CUDA = "docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04"
 def test_an_image_without_a_runner_is_an_error_in_every_container_mode(mode: str) -> None:
     (finding,) = found("runner-image", on_eks(image=CUDA, container_mode=mode))
     assert (finding.severity, finding.path) == ("error", f"{LANE}.image")
-    assert "holds no GitHub runner; its pod would end at once" in finding.message
+    assert "has no GitHub runner: its pod would exit at once" in finding.message
     assert "ghcr.io/actions/actions-runner" in finding.remedy
     assert ("container:" in finding.remedy) == (mode != "none"), "there the workflow names it"
 

@@ -30,8 +30,8 @@ def test_a_short_product_is_an_error_where_the_operator_discovers_features() -> 
     (finding,) = found("label-owned", labelled({PRODUCT: "T4"}))
     assert (finding.severity, finding.path) == ("error", PATH)
     assert finding.message == (
-        "say nvidia.com/gpu.product: T4, where GPU feature discovery writes Tesla-T4 for these "
-        "nodes (1 x T4)"
+        "has nvidia.com/gpu.product: T4, but GPU feature discovery writes Tesla-T4 on nodes with "
+        "1 x T4: jobs that select T4 would find no node"
     )
     assert finding.remedy.startswith("write Tesla-T4, or select the nodes by a label of your own")
 
@@ -122,21 +122,21 @@ def test_eks_takes_no_long_label_key() -> None:
     key = f"example.com/{'k' * 52}"
     (finding,) = found("node-label", pool(**{key: "x"}))
     assert (finding.severity, finding.path) == ("error", "clusters.ci.eks.pools.p.labels")
-    assert f"hold the key {key} of 64 characters; EKS allows 63" in finding.message
+    assert f"has the key {key} of 64 characters, but EKS allows 63" in finding.message
     assert found("node-label", pool(**{key[:-1]: "x"})) == []
 
 
 def test_eks_takes_no_label_without_a_value() -> None:
     (finding,) = found("node-label", pool(**{"example.com/team": ""}))
-    assert finding.message == "give example.com/team no value, which EKS refuses"
+    assert finding.message == "has example.com/team without a value, which EKS refuses"
 
 
 def test_each_label_is_a_tag_of_the_auto_scaling_group() -> None:
     several = {f"example.com/l{index}": "x" for index in range(38)}
     assert found("node-label", pool(**several)) == []
     (finding,) = found("node-label", pool(**several, more="x"))
-    assert "make 51 tags of the Auto Scaling group" in finding.message
-    assert finding.remedy == "remove 1 labels"
+    assert "the Auto Scaling group would have 51 tags" in finding.message
+    assert finding.remedy == "remove 1 label"
 
 
 def tagged(tags: dict[str, str]) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def test_aws_takes_fifty_tags_and_this_program_has_its_own() -> None:
     assert found("cloud-tag", tagged(several)) == []
     (finding,) = found("cloud-tag", tagged({**several, "more": "x"}))
     assert (finding.severity, finding.path) == ("error", "tags")
-    assert finding.message == "are 48; with this program's own, AWS takes 50"
+    assert finding.message == "has 48 tags; this program adds 3, and AWS allows 50 on a resource"
 
 
 @pytest.mark.parametrize(("key", "value"), [("cost#center", "x"), ("team", "r&d"), ("a*", "")])
@@ -161,7 +161,7 @@ def test_a_tag_that_roles_cannot_have_is_an_error(key: str, value: str) -> None:
 def test_tags_that_differ_by_case_are_one_to_iam() -> None:
     (finding,) = found("cloud-tag", tagged({"Team": "a", "team": "b"}))
     assert finding.path == "tags.team"
-    assert finding.message == "is Team to IAM, which does not tell keys apart by case"
+    assert finding.message == "differs from Team only by case, and IAM ignores the case of keys"
 
 
 def test_oci_takes_shorter_keys_than_aws() -> None:

@@ -47,7 +47,7 @@ def test_memory_of_a_gpu_is_what_the_job_needs_on_each(
 def test_a_gpu_too_small_is_told_in_the_words_of_the_error_that_jobs_would_see() -> None:
     (finding,) = found("gpu-memory", on(cards("T4"), gpu_memory="20Gi"))
     assert finding.message == (
-        "is 20Gi, but a GPU of pool gpu (gpu) has 15Gi for jobs: jobs would end with CUDA out of "
+        "is 20Gi, but a GPU of pool gpu (gpu) has 15Gi for jobs: jobs would fail with CUDA out of "
         "memory"
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet.catalog.limits import HELM_RELEASE, IAM_ROLE, LABEL_VALUE, SCALE_SET
+from fleet.catalog.limits import SCALE_SET
 from tests.fleet.checks.planted import found, stack_of
 from tests.fleet.samples import every_key, loaded
 
@@ -29,7 +29,7 @@ def test_a_node_group_name_leaves_room_for_its_suffix() -> None:
     assert (finding.severity, finding.path) == ("error", f"clusters.{name}.eks.pools.{'p' * 25}")
     assert finding.message == (
         f"the node group's name would have 64 characters ({name}-{'p' * 25} and a suffix of 8), "
-        "EKS allows 63"
+        "but EKS allows 63: it would refuse the node group"
     )
     assert finding.remedy == "shorten the name of the pool or of the cluster"
     cluster["eks"]["pools"]["p" * 24] = cluster["eks"]["pools"].pop("p" * 25)
@@ -52,9 +52,10 @@ def test_pools_of_two_clusters_are_two_resources(kind: str, what: str) -> None:
     (finding,) = found("resource-name", data)
     assert (finding.severity, finding.path) == ("error", f"clusters.a-b.{kind}.pools.c")
     assert finding.message == (
-        f"its {what} would be called a-b-c, as that of clusters.a.{kind}.pools.b-c"
+        f"its {what} would be called a-b-c, like that of clusters.a.{kind}.pools.b-c: Pulumi "
+        "refuses two resources of one name"
     )
-    assert finding.remedy == "rename it or one of the clusters"
+    assert finding.remedy == "rename it, or one of the clusters"
     data["clusters"]["b"] = data["clusters"].pop("a-b")
     assert found("resource-name", data) == []
 
@@ -99,13 +100,13 @@ def test_the_longest_names_give_names_that_everybody_takes() -> None:
     assert plan.github is not None
     assert plan.gitlab is not None
     for one in (*plan.github.lanes, *plan.gitlab.lanes):
-        assert len(one.release.name) <= HELM_RELEASE.max_length, "Helm refuses a longer one"
-    assert len(f"{lane}-01234567-listener") == LABEL_VALUE.max_length, "ARC names a listener so"
+        assert len(one.release.name) <= 53, "Helm refuses a longer one"
+    assert len(f"{lane}-01234567-listener") == 63, "ARC names a listener so"
     assert len(lane) == SCALE_SET.max_length
     suffix = len("-0123456")
-    assert len(f"{'c' * 36}-autoscaler-role") + suffix <= IAM_ROLE.max_length
-    assert len(f"{'c' * 36}-eks-control-plane") + suffix <= IAM_ROLE.max_length
-    assert all(len(value) <= LABEL_VALUE.max_length for one in plan.pools for value in one.labels)
+    assert len(f"{'c' * 36}-autoscaler-role") + suffix <= 64
+    assert len(f"{'c' * 36}-eks-control-plane") + suffix <= 64
+    assert all(len(value) <= 63 for one in plan.pools for value in one.labels)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def jobs_in(**access: Any) -> dict[str, Any]:
 def test_a_namespace_is_a_dns_label(key: str, name: str) -> None:
     (finding,) = found("namespace-name", jobs_in(**{key: [name]}))
     assert (finding.severity, finding.path) == ("error", f"{LANES}.gpu.kubernetes_access.{key}")
-    assert finding.message == f"names {name}, which cannot be a namespace"
+    assert finding.message == f"has {name}, which Kubernetes refuses as a namespace"
     assert found("namespace-name", jobs_in(**{key: ["n" * 63]})) == []
 
 
@@ -159,7 +160,7 @@ def test_a_namespace_that_this_program_makes_already_is_no_namespace_for_jobs() 
     data = jobs_in(namespaces=["nvidia-device-plugin"])
     (finding,) = found("namespace-name", data)
     assert finding.path == f"{LANES}.gpu.kubernetes_access.namespaces"
-    assert "which this program makes for nvidia-device-plugin" in finding.message
+    assert "which this program creates for nvidia-device-plugin" in finding.message
     assert found("namespace-name", jobs_in(namespaces=["gpu-operator"])) == [], "not installed"
     changes = {
         "clusters.honey.github.lanes.mig.kubernetes_access": {"namespaces": ["host-devices"]}
@@ -172,5 +173,5 @@ def test_gitlab_takes_no_tag_of_more_than_255_characters() -> None:
     lane = f"{CI}.gitlab.lanes.gl"
     (finding,) = found("gitlab-tag", every_key({f"{lane}.tags": ["gpu", "t" * 256]}))
     assert (finding.severity, finding.path) == ("error", f"{lane}.tags")
-    assert "one of 256 characters" in finding.message
+    assert "has a tag of 256 characters" in finding.message
     assert found("gitlab-tag", every_key({f"{lane}.tags": ["gpu", "t" * 255]})) == []

@@ -43,7 +43,7 @@ def test_a_pool_that_nothing_advertises_would_offer_no_gpu() -> None:
 
     findings = planted("one-advertiser", every_key(), "ci", plant)
     assert len(findings) == 2
-    assert "nothing advertises its GPUs" in findings[0].message
+    assert "no device plugin advertises its GPUs" in findings[0].message
     assert "gpu_stack.advertiser" in findings[0].remedy
 
 

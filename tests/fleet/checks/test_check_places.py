@@ -41,7 +41,7 @@ def test_a_cpu_pool_that_cannot_hold_all_listeners_is_an_error() -> None:
     lanes = {f"lane-{index}": {"pools": ["gpu"], "gpus": 1} for index in range(30)}
     (finding,) = found("system-room", existing_of(pools, lanes))
     assert finding.severity == "error"
-    assert "cannot hold what always runs there" in finding.message
+    assert "cannot hold the pods that always run" in finding.message
     assert not found("system-room", existing_of(pools, dict(list(lanes.items())[:5])))
 
 
@@ -49,7 +49,7 @@ def test_runners_that_wait_on_cpu_nodes_need_room_there() -> None:
     lane = {"pools": ["t4"], "gpus": 1, "container_mode": "kubernetes-novolume"}
     (finding,) = found("system-room", stack_of(T4, {"gpu": {**lane, "max_runners": 100}}))
     assert finding.severity == "warning"
-    assert "cannot hold every runner of gpu at once" in finding.message
+    assert "cannot hold all runners of gpu at once" in finding.message
     assert "lower max_runners" in finding.remedy
     assert not found("system-room", stack_of(T4, {"gpu": {**lane, "max_runners": 10}}))
 

@@ -101,7 +101,8 @@ def test_a_wrong_region_is_told_once_where_all_else_agrees() -> None:
     (finding,) = found("other-region", every_key({f"{OCI}.region": "us-phoenix-1"}))
     assert finding.path == f"{OCI}.region"
     assert finding.message == (
-        "is us-phoenix-1, but all that the cluster names lies in us-ashburn-1"
+        "is us-phoenix-1, but everything that the cluster refers to is in us-ashburn-1: OCI would "
+        "not find it"
     )
     assert finding.remedy.startswith("write region: us-ashburn-1")
 

@@ -46,7 +46,7 @@ def test_the_endpoint_of_oke_is_judged_alike() -> None:
         "public-endpoint", every_key({"clusters.oci.oke.api": {"allow": ["0.0.0.0/0"]}})
     )
     assert finding.path == "clusters.oci.oke.api.allow"
-    assert "everybody" in finding.message
+    assert "anyone on the internet" in finding.message
 
 
 def access(**more: Any) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_rights_to_secrets_are_a_warning_and_an_error_where_strict(resource: str
         "warning",
         f"{LANE}.kubernetes_access.permissions",
     )
-    assert finding.message.startswith(f"let jobs get, create {resource} in ci-jobs")
+    assert finding.message.startswith(f"lets jobs get, create {resource} in ci-jobs")
     (finding,) = found("wide-access", {**access(permissions=[rule]), "strict": True})
     assert finding.severity == "error"
 

@@ -27,7 +27,7 @@ def test_the_operator_runs_on_the_kubernetes_versions_of_its_list(
     assert bool(findings) is not supported
     if findings:
         assert "supports Kubernetes 1.33 to 1.36" in findings[0].message
-        assert findings[0].message.endswith(f"the cluster has {version}")
+        assert f"the cluster has {version}:" in findings[0].message
 
 
 def test_a_cluster_of_unknown_version_is_not_judged() -> None:

@@ -72,10 +72,10 @@ def test_a_gpu_job_that_may_land_on_another_model_is_an_error() -> None:
     assert (finding.rule, finding.severity) == ("words", "error")
     assert finding.path == f"{GITLAB}.t4.tags"
     assert finding.message == (
-        "do not tell its jobs (T4) apart: one that says gpu lands on big (A100-40GB) too"
+        "all of these tags (gpu) are also on big (A100-40GB): a job for T4 with them runs there too"
     )
     assert finding.remedy == (
-        "give t4 a word that the other lacks, like t4, or take one of these from the other"
+        "give t4 a tag that the other lacks, like t4, or remove one of these from the other"
     )
 
 
@@ -88,9 +88,7 @@ def test_lanes_of_the_same_words_are_told_once() -> None:
     lanes = {f"l{index}": tagged(("t4", "a100")[index % 2], "gpu") for index in range(40)}
     (finding,) = said(fleet(gitlab=lanes))
     assert finding.path == f"{GITLAB}.l0.tags"
-    assert finding.message.endswith(
-        "lands on l1 (A100-40GB), l3 (A100-40GB), l5 (A100-40GB) and 17 more too"
-    )
+    assert "also on l1 (A100-40GB), l3 (A100-40GB), l5 (A100-40GB) and 17 more: " in finding.message
 
 
 def test_lanes_of_one_model_and_size_may_have_the_same_words() -> None:
@@ -103,7 +101,7 @@ def test_another_size_of_the_same_model_is_a_warning() -> None:
     (finding,) = said(fleet(gitlab=lanes))
     assert (finding.rule, finding.severity) == ("words", "warning")
     assert finding.path == f"{GITLAB}.whole.tags"
-    assert "those of one (A100-40GB): a job for 8 x A100-40GB" in finding.message
+    assert "also on one (A100-40GB): a job for 8 x A100-40GB" in finding.message
 
 
 def test_a_slice_of_a_card_is_another_size() -> None:
@@ -186,7 +184,7 @@ def test_labels_of_a_scale_set_that_another_model_has_too_are_a_warning_its_name
         "warning",
         f"{GITHUB}.x.labels",
     )
-    assert "a job for T4 that says gpu, linux may land there" in finding.message
+    assert "a job for T4 with only them may run there" in finding.message
     assert finding.remedy.startswith("write runs-on: x in workflows")
 
 
@@ -220,7 +218,7 @@ def test_a_general_word_of_several_models_is_one_warning() -> None:
     assert (finding.rule, finding.severity) == ("shared-words", "warning")
     assert finding.path == f"{GITLAB}.t4.tags"
     assert finding.message == (
-        "share cuda, gpu with lanes of other GPUs: a job that says nothing else lands on any of "
+        "lanes with different GPUs share cuda, gpu: a job with no other tags runs on any of "
         "t4 (T4), big (A100-40GB)"
     )
 
@@ -244,7 +242,7 @@ def test_the_name_of_another_lane_is_no_label() -> None:
     assert (finding.rule, finding.severity) == ("lane-name", "error")
     assert finding.path == f"{GITHUB}.big.labels"
     assert finding.message == (
-        "hold the name of gpu-t4 (T4): a job that asks for gpu-t4 may land on A100-40GB here"
+        "has the name of gpu-t4 (T4): a job with runs-on: gpu-t4 may run here, on A100-40GB"
     )
     assert finding.remedy == "remove the label gpu-t4"
 

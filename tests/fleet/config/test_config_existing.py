@@ -19,24 +19,24 @@ SKA = f"{HONEY}.gitlab.lanes.ska-gpu-a100"
 
 BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     # facts of the nodes
-    ({f"{A100}.cpu": GONE}, f"{A100}.cpu", "is missing", "Allocatable CPU of a node"),
-    ({f"{A100}.memory": GONE}, f"{A100}.memory", "is missing", "Allocatable memory"),
-    ({f"{A100}.disk": GONE}, f"{A100}.disk", "is missing", "Allocatable ephemeral storage"),
-    ({f"{A100}.labels": {}}, f"{A100}.labels", "is empty", "write at least one"),
-    ({f"{A100}.gpu": GONE}, f"{A100}.gpus", "without gpu", "one of P100, V100"),
-    ({f"{A100}.gpus": GONE}, f"{A100}.gpu", "without gpus", "gpus: 8"),
+    ({f"{A100}.cpu": GONE}, f"{A100}.cpu", "is missing", "allocatable CPU of a node"),
+    ({f"{A100}.memory": GONE}, f"{A100}.memory", "is missing", "allocatable memory"),
+    ({f"{A100}.disk": GONE}, f"{A100}.disk", "is missing", "allocatable ephemeral storage"),
+    ({f"{A100}.labels": {}}, f"{A100}.labels", "is empty", "add at least one entry"),
+    ({f"{A100}.gpu": GONE}, f"{A100}.gpus", "gpu is missing", "one of P100, V100"),
+    ({f"{A100}.gpus": GONE}, f"{A100}.gpu", "gpus is missing", "gpus: 8"),
     ({f"{A100}.gpu": "A100"}, f"{A100}.gpu", "is not a GPU model", "did you mean A100"),
     ({f"{POOLS}.cpu.driver": "580.95"}, f"{POOLS}.cpu.driver", "have no GPU", "remove driver"),
     ({f"{POOLS}.dri.devices": {"nvme": 1}}, f"{POOLS}.dri.devices.nvme", "", "'dri'"),
     (
         {f"{POOLS}.cpu.labels": {"kubernetes.io/hostname": "honey", "example.com/role": "dri"}},
         f"{POOLS}.dri.labels",
-        "do not tell its nodes from those of pool cpu",
+        "could select nodes of pool cpu",
         "different values",
     ),
     # sharing
     ({f"{A100}.gpu": "A10"}, f"{A100}.sharing.mig", "the A10 has no MIG", "use time_slicing"),
-    ({f"{A100}.sharing.mig": "1g.10mb"}, f"{A100}.sharing.mig", "the form", "gb"),
+    ({f"{A100}.sharing.mig": "1g.10mb"}, f"{A100}.sharing.mig", "the required form", "gb"),
     ({f"{A100}.sharing.mig": "2g.5gb"}, f"{A100}.sharing.mig", "not a MIG profile", "1g.5gb"),
     ({f"{A100}.sharing": {}}, f"{A100}.sharing", "has no time_slicing or mig", "exactly one"),
     (
@@ -61,20 +61,25 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     (
         {f"{HONEY}.gpu_stack": {"advertiser": "device_plugin"}},
         f"{A100}.sharing.mig",
-        "advertiser device_plugin knows no MIG",
+        "does not configure MIG",
         "advertiser: provider",
     ),
     # lanes
     ({f"{MIG}.gpu": "T4"}, f"{MIG}.gpu", "pool a100 have A100-40GB", "correct gpu"),
-    ({f"{SKA}.memory_limit": "1Gi"}, f"{SKA}.memory_limit", "is below memory", "lower memory"),
-    ({f"{VULKAN}.gpu": "T4"}, f"{VULKAN}.gpu", "asks for no GPU", "gpus: 1"),
+    ({f"{SKA}.memory_limit": "1Gi"}, f"{SKA}.memory_limit", "MiB, below memory", "lower memory"),
+    ({f"{VULKAN}.gpu": "T4"}, f"{VULKAN}.gpu", "requests no GPU", "gpus: 1"),
     ({f"{VULKAN}.device": "kvm"}, f"{VULKAN}.device", "pool dri does not offer", "{kvm: 4}"),
     ({f"{MIG}.device_access": "privileged"}, f"{MIG}.device_access", "no device", "device: dri"),
-    ({f"{MIG}.device": "dri"}, f"{MIG}.device", "beside gpus", "one lane for each"),
-    ({f"{VULKAN}.runtime_class": "kata"}, f"{VULKAN}.runtime_class", "nothing says", "remove it"),
+    ({f"{MIG}.device": "dri"}, f"{MIG}.device", "beside gpus", "split the lane"),
+    (
+        {f"{VULKAN}.runtime_class": "kata"},
+        f"{VULKAN}.runtime_class",
+        "does not declare",
+        "remove it",
+    ),
     ({f"{SKA}.max_cpu": 1}, f"{SKA}.max_cpu", "is below cpu", "lower cpu"),
     ({f"{SKA}.max_memory": "1Gi"}, f"{SKA}.max_memory", "is below memory", "lower memory"),
-    ({f"{SKA}.max_cpu": 200}, f"{SKA}.max_cpu", "asks for 200 cpu", "lower max_cpu"),
+    ({f"{SKA}.max_cpu": 200}, f"{SKA}.max_cpu", "requests 200 cpu", "lower max_cpu"),
     ({f"{SKA}.max_memory": "2000Gi"}, f"{SKA}.max_memory", "2000Gi memory", "lower max_memory"),
     ({f"{SKA}.hpa": {"min_replicas": 3, "max_replicas": 2}}, f"{SKA}.hpa.max_replicas", "", ""),
     ({f"{SKA}.pull_policy": ["Always"]}, f"{SKA}.pull_policy[0]", "not one of", "'always'"),
@@ -85,26 +90,31 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
         | {"clusters.ci.gitlab.lanes.token.default_tags": True}
         | {"clusters.ci.gitlab.lanes.token.pools": ["system"]},
         "clusters.ci.gitlab.lanes.token.default_tags",
-        "asks for no GPU",
+        "requests no GPU",
         "add gpus",
     ),
     # rights of jobs
-    ({ACCESS: {}}, ACCESS, "names no namespace", "namespaces: [ci-jobs]"),
-    ({f"{ACCESS}.namespaces": ["arc-runners"]}, f"{ACCESS}.namespaces", "credentials", "own"),
+    ({ACCESS: {}}, ACCESS, "has no namespace", "namespaces: [ci-jobs]"),
+    ({f"{ACCESS}.namespaces": ["arc-runners"]}, f"{ACCESS}.namespaces", "credentials", "[ci-jobs]"),
     ({f"{ACCESS}.existing_namespaces": ["kube-system"]}, f"{ACCESS}.existing_namespaces", "", ""),
-    ({f"{ACCESS}.namespaces": ["default"]}, f"{ACCESS}.namespaces", "every cluster has", "exist"),
-    ({f"{ACCESS}.namespaces": ["shared"]}, f"{ACCESS}.namespaces", "stands under", "once"),
+    ({f"{ACCESS}.namespaces": ["default"]}, f"{ACCESS}.namespaces", "in every cluster", "exist"),
+    (
+        {f"{ACCESS}.namespaces": ["shared"]},
+        f"{ACCESS}.namespaces",
+        "is also in existing_namespaces",
+        "in one",
+    ),
     (
         {f"{ACCESS}.permissions.0.resources": ["*"]},
         f"{ACCESS}.permissions[0].resources[0]",
         "is a wildcard",
-        "no wildcards: name them",
+        "name each one, like get",
     ),
     (
         {f"{ACCESS}.permissions.0.verbs": ["escalate"]},
         f"{ACCESS}.permissions[0].verbs",
-        "names escalate",
-        "remove it",
+        "contains escalate",
+        "remove escalate",
     ),
 )
 
@@ -125,7 +135,7 @@ def test_a_kubeconfig_context_is_one_cluster() -> None:
     del honey["github"]
     (finding,) = told(every_key({"clusters.comb": honey}))
     assert finding[0] == "clusters.comb.existing.context"
-    assert "is the cluster of clusters.honey too" in finding[1]
+    assert "is the context of clusters.honey too" in finding[1]
 
 
 def test_pools_shared_unlike_each_other_need_the_label_that_picks_a_config() -> None:
@@ -153,7 +163,7 @@ def test_privileges_and_several_managers_are_warnings_of_the_report() -> None:
     found = {finding.path: finding for finding in warnings(changes)}
     for path in (f"{VULKAN}.device_access", f"{VULKAN}.run_as_root", f"{SKA}.hpa"):
         assert found[path].severity == "warning"
-    assert "2 managers run 30 jobs each, 60 at once" in found[f"{SKA}.hpa"].message
+    assert "2 managers of 30 jobs each: up to 60 jobs" in found[f"{SKA}.hpa"].message
     assert f"{VULKAN}.run_as_root" not in {finding.path for finding in warnings({})}
 
 
@@ -172,4 +182,5 @@ def test_pools_of_different_runtime_classes_are_different_lanes() -> None:
         f"{MIG}.pools": ["a100", "plain"],
     }
     (finding,) = told(every_key(changes))
-    assert finding[:2] == (f"{MIG}.pools", "names pools of different runtime_class; a job has one")
+    assert finding[0] == f"{MIG}.pools"
+    assert finding[1].startswith("have different runtime_class, but a job's pod has one")

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from fleet.report import data
+from change.report import main as main_with_base
 from fleet.report.__main__ import main
+from tests.fleet.report.reports import report_json
 from tests.fleet.samples import ROOT, loaded, shipped, shipped_stack
 
 STAGING = ROOT / "Pulumi.staging.yaml"
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert main(arguments) == code
+    command = main_with_base if "--base" in arguments else main
+    assert command(arguments) == code
     return capsys.readouterr().out
 
 
@@ -63,7 +65,7 @@ def test_json_is_the_data_of_the_stack(
 ) -> None:
     monkeypatch.chdir(ROOT)
     text = printed(capsys, "--stack", "prod", "--format", "json")
-    assert json.loads(text) == data(loaded(shipped_stack("prod")), stack="prod")
+    assert json.loads(text) == report_json(loaded(shipped_stack("prod")), stack="prod")
 
 
 def test_a_file_anywhere_is_reported_under_the_name_of_its_stack(
@@ -91,9 +93,9 @@ def test_a_base_is_a_git_revision(capsys: pytest.CaptureFixture[str], file: Path
     assert pool["max"]["new"] == 9
     page = printed(capsys, "--config", str(file), "--base", "HEAD", "--format", "markdown")
     assert page.index("## Fleet") < page.index("## Difference")
-    assert "| nodes at most |" in page
+    assert "| maximum nodes |" in page
     shown = printed(capsys, "--config", str(file), "--base", "HEAD")
-    assert "\nDifference\n" in shown
+    assert "maximum nodes" in shown
 
 
 def test_a_base_is_another_stack_file_or_a_report(
@@ -125,14 +127,14 @@ def test_a_base_that_is_refused_now_leaves_the_report(
 ) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text("config:\n  gpu-runners:stack: {clusters: {ci: {eks: {}}}}\n")
-    assert main(["--config", str(file), "--base", str(bad), "--format", "markdown"]) == 0
+    assert main_with_base(["--config", str(file), "--base", str(bad), "--format", "markdown"]) == 0
     out, err = capsys.readouterr()
     assert "## Difference" not in out
     assert "the base is refused" in err
     assert str(bad) in err
 
 
-def test_a_bad_stack_file_is_told_with_every_finding(
+def test_a_refused_stack_file_prints_every_finding(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     bad = tmp_path / "Pulumi.bad.yaml"
@@ -152,10 +154,10 @@ def test_a_bad_stack_file_is_told_with_every_finding(
         ("config: [", "is not YAML: line 1"),
         ("[]", "is not a stack file"),
         ("config: {}", "config has no key gpu-runners:stack"),
-        ("a: 1\na: 2", "key 'a' stands twice, line 2 (first in line 1)"),
+        ("a: 1\na: 2", "key 'a' is a duplicate, line 2 (first in line 1)"),
     ],
 )
-def test_what_is_no_stack_file_is_told_with_its_path(
+def test_a_file_that_is_no_stack_file_is_refused_with_its_path(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
 ) -> None:
     bad = tmp_path / "Pulumi.bad.yaml"
@@ -170,12 +172,12 @@ def test_what_is_no_stack_file_is_told_with_its_path(
         ([], "one of the arguments --stack --config is required"),
         (["--stack", "none-such"], "Pulumi.none-such.yaml: cannot be read"),
         (["--stack", "staging", "--format", "pdf"], "invalid choice"),
-        (["--stack", "staging", "--base", "no-such-ref"], "is neither a file nor a git revision"),
-        (["--stack", "staging", "--base=--output=x"], "is neither a file nor a git revision"),
-        (["--stack", "staging", "--base", "tests/odd.json"], "is neither a file nor a git"),
+        (["--stack", "staging", "--base", "no-such-ref"], "is not a file, and BASE="),
+        (["--stack", "staging", "--base=--output=x"], "is not a file, and BASE="),
+        (["--stack", "staging", "--base", "tests/odd.json"], "is not a file, and BASE="),
     ],
 )
-def test_a_wrong_option_ends_with_two_and_says_what_is_wrong(
+def test_a_wrong_option_exits_with_2_and_the_reason(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
@@ -183,19 +185,19 @@ def test_a_wrong_option_ends_with_two_and_says_what_is_wrong(
 ) -> None:
     monkeypatch.chdir(ROOT)
     with pytest.raises(SystemExit) as ended:
-        main(arguments)
+        (main_with_base if any("base" in one for one in arguments) else main)(arguments)
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "no json"])
-def test_a_base_that_is_no_report_is_told(
+def test_a_json_base_that_is_no_report_is_refused(
     capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path, text: str
 ) -> None:
     odd = tmp_path / "odd.json"
     odd.write_text(text)
     with pytest.raises(SystemExit) as ended:
-        main(["--config", str(file), "--base", str(odd)])
+        main_with_base(["--config", str(file), "--base", str(odd)])
     assert ended.value.code == 2
     assert "is not a report that --format json wrote" in capsys.readouterr().err
 
@@ -205,8 +207,8 @@ def test_without_git_a_revision_is_no_base(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SystemExit):
-        main(["--config", str(file), "--base", "HEAD"])
-    assert "git is not installed; name a file as the base" in capsys.readouterr().err
+        main_with_base(["--config", str(file), "--base", "HEAD"])
+    assert "git is not on PATH; install it" in capsys.readouterr().err
 
 
 def test_a_report_reads_no_secret(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -219,9 +221,7 @@ def test_a_report_reads_no_secret(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 
 @pytest.mark.parametrize(("style", "more"), [("terminal", {"rich"}), ("markdown", set())])
-def test_a_report_imports_no_engine_and_rich_for_a_terminal_only(
-    style: str, more: set[str]
-) -> None:
+def test_the_sdk_is_not_imported_and_rich_only_for_a_terminal(style: str, more: set[str]) -> None:
     program = (
         "import sys; from fleet.report.__main__ import main; "
         f"main(['--config', {str(STAGING)!r}, '--format', {style!r}]); "
@@ -235,7 +235,7 @@ def test_a_report_imports_no_engine_and_rich_for_a_terminal_only(
     assert packages & {"pulumi", "grpc", "google", "rich", "pulumi_aws", "pulumi_oci"} == more
 
 
-def test_a_refused_file_has_its_findings_as_data_too(
+def test_a_refused_file_prints_its_findings_as_json(
     capsys: pytest.CaptureFixture[str], file: Path
 ) -> None:
     file.write_text(file.read_text().replace("gpus: 1", "gpus: 99"))

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.report import data, picture
-from fleet.report.picture import MOST_BOXES, escaped
+from fleet.report.picture import MAX_BOXES, escaped
+from tests.fleet.report.reports import picture_of, report_json
 from tests.fleet.samples import SHIPPED, every_key, loaded, shipped_stack
 
 T4 = "clusters.ci.eks.pools.t4"
@@ -45,13 +45,13 @@ def drawn(text: str) -> list[str]:
 
 
 def report(changes: dict[str, Any] | None = None) -> dict[str, Any]:
-    return data(loaded(every_key(changes)))
+    return report_json(loaded(every_key(changes)))
 
 
 def of_ci(changes: dict[str, Any] | None = None) -> str:
     """The picture of one cluster of it."""
     said = report(changes)
-    return picture({**said, "clusters": {"ci": said["clusters"]["ci"]}})
+    return picture_of({**said, "clusters": {"ci": said["clusters"]["ci"]}})
 
 
 def label(text: str, name: str) -> str:
@@ -70,11 +70,11 @@ def follows_the_grammar(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_picture_of_a_shipped_stack_shows_every_lane_every_pool_and_what_to_write(
+def test_the_picture_shows_every_lane_with_its_labels_and_every_pool(
     name: str,
 ) -> None:
-    said = data(loaded(shipped_stack(name)))
-    text = picture(said)
+    said = report_json(loaded(shipped_stack(name)))
+    text = picture_of(said)
     follows_the_grammar(text)
     for cluster, body in said["clusters"].items():
         assert f'["{cluster}#58; ' in text
@@ -84,7 +84,7 @@ def test_the_picture_of_a_shipped_stack_shows_every_lane_every_pool_and_what_to_
             assert f'["{name_}<br/>' in text
             wanted = lane["name"] if lane["forge"] == "github" else f"[{', '.join(lane['write'])}]"
             assert f' {escaped(wanted)}"])' in text
-    assert len(drawn(text)) <= MOST_BOXES
+    assert len(drawn(text)) <= MAX_BOXES
 
 
 def test_pools_are_numbered_in_order_of_preference_and_a_single_one_is_not() -> None:
@@ -97,7 +97,7 @@ def test_pools_are_numbered_in_order_of_preference_and_a_single_one_is_not() -> 
     assert f"{alone} --> {second}" in lines(text)
 
 
-def test_what_is_paused_or_held_says_so() -> None:
+def test_paused_lanes_and_pools_and_waiting_runners_are_marked() -> None:
     paused = of_ci({f"{T4}.paused": True, f"{GPU}.paused": True})
     assert "<br/>paused" in label(paused, "t4")
     assert label(paused, "t4").endswith(":::paused")
@@ -123,7 +123,7 @@ def hostile(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("most", [60, 3, 1])
 def test_no_name_can_break_the_picture(name: str, most: int) -> None:
-    follows_the_grammar(picture(hostile(name), most=most))
+    follows_the_grammar(picture_of(hostile(name), max_boxes=most))
 
 
 @given(st.text(max_size=20))
@@ -133,7 +133,7 @@ def test_no_text_can_break_a_label(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Z", "C"]), max_size=20))
-def test_an_escaped_text_reads_as_it_was(text: str) -> None:
+def test_an_escaped_text_decodes_to_itself(text: str) -> None:
     assert re.sub(r"#(\d+);", lambda found: chr(int(found[1])), escaped(text)) == text
 
 
@@ -158,19 +158,19 @@ def many(clusters: int, pools: int, lanes: int) -> dict[str, Any]:
 
 
 def test_a_large_fleet_is_drawn_by_gpu_model_with_counts() -> None:
-    text = picture(many(2, 100, 60))
+    text = picture_of(many(2, 100, 60))
     follows_the_grammar(text)
-    assert len(drawn(text)) <= MOST_BOXES
-    assert text.count('("T4<br/>50 pools, 500 nodes at most")') == 2
-    assert text.count('("CPU<br/>50 pools, 200 nodes at most")') == 2
+    assert len(drawn(text)) <= MAX_BOXES
+    assert text.count('("T4<br/>50 pools, at most 500 nodes")') == 2
+    assert text.count('("CPU<br/>50 pools, at most 200 nodes")') == 2
     assert text.count('["60 lanes"]') == 2
 
 
 @pytest.mark.parametrize("clusters", [40, 300])
 def test_a_fleet_of_many_clusters_is_drawn_by_cluster(clusters: int) -> None:
-    text = picture(many(clusters, 4, 2))
+    text = picture_of(many(clusters, 4, 2))
     follows_the_grammar(text)
-    assert len(drawn(text)) <= MOST_BOXES
+    assert len(drawn(text)) <= MAX_BOXES
     assert '["c0<br/>EKS 1.35 in us-west-2<br/>2 lanes, 4 pools"]' in text
     rest = re.search(r'rest\["(\d+) more clusters', text)
     shown = sum(1 for line in drawn(text) if re.match(r"c\d+\[", line))
@@ -179,12 +179,12 @@ def test_a_fleet_of_many_clusters_is_drawn_by_cluster(clusters: int) -> None:
 
 @pytest.mark.parametrize("most", range(1, 40))
 def test_a_picture_never_has_more_boxes_than_it_may(most: int) -> None:
-    text = picture(report(), most=most)
+    text = picture_of(report(), max_boxes=most)
     follows_the_grammar(text)
     forges = 2
     assert len(drawn(text)) <= max(most, forges + 1), "the forges and the rest are always there"
 
 
-def test_no_fleet_is_too_odd_to_be_drawn() -> None:
+def test_reports_without_keys_are_drawn() -> None:
     for odd in ({}, {"clusters": {"c": {}}}, {"clusters": {"c": {"lanes": {"x": {}}}}}):
-        follows_the_grammar(picture(odd))
+        follows_the_grammar(picture_of(odd))

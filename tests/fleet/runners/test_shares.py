@@ -176,7 +176,9 @@ def test_a_lane_that_cannot_fit_stops_the_whole_stack() -> None:
     lanes = "clusters.ci.github.lanes"
     ((path, message, _),) = told(every_key({f"{lanes}.gpu.memory": "64Gi"}))
     assert path == f"{lanes}.gpu.memory"
-    assert message.startswith("a job asks for 64Gi memory; an empty node of pool t4 (g4dn.2xlarge)")
+    assert message.startswith(
+        "a job requests 64Gi memory, but an empty node of pool t4 (g4dn.2xlarge)"
+    )
 
 
 def test_the_lanes_of_a_cluster_are_those_of_github_then_those_of_gitlab() -> None:

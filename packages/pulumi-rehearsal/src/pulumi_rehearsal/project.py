@@ -43,7 +43,7 @@ class Project:
         if len(found) > 1:
             names = ", ".join(path.stem.removeprefix("Pulumi.") for path in found)
             raise RehearsalError(
-                f"{self.folder}: has several stacks; choose one with stack: {names}"
+                f"{self.folder}: has several stacks; pass stack= with one of {names}"
             )
         return found[0] if found else self.folder / f"Pulumi.{DEFAULT_STACK}.yaml"
 

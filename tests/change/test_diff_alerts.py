@@ -1,0 +1,110 @@
+"""Alerts: from the engine, from the difference of the reports, for a removed stack file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from change import alerts, wording
+from change.comment import comment
+from tests.change.diffs import diff, group, resource
+
+
+def update(effect: str = "shrunk", what: str = "pool", name: str = "ci/t4") -> dict[str, Any]:
+    return {"what": what, "id": name, "effect": effect, "nodes": 1, "says": "@hostile"}
+
+
+def told(*updates: dict[str, Any], **more: Any) -> list[str]:
+    document = diff(difference={"base": True, "updates": list(updates)}, **more)
+    return [wording.plain(phrase) for phrase in alerts.alerts(document)]
+
+
+def test_a_shrinking_pool_is_an_alert_although_the_engine_only_updates_it() -> None:
+    document = diff(
+        subjects=[group("update")],
+        counts={"update": 1},
+        difference={"base": True, "updates": [update(), update("rolled", name="ci/cpu")]},
+    )
+    text = comment(document)
+    assert "## `prod`: 1 rolled, 1 shrunk\n" in text
+    assert (
+        "> - pool `ci/t4` is SHRUNK (at most 1 node): if more nodes run than the new maximum"
+        in text
+    )
+    assert "@hostile" not in text.partition("### ")[0], "only our own words stand outside of code"
+
+
+@pytest.mark.parametrize(
+    ("one", "name", "what"),
+    [
+        (group("replace", called_out=True), "ci/t4", "pool"),
+        (group("replace", name="new", renamed_from="t4", called_out=True), "ci/t4", "pool"),
+        (
+            group("delete", kind="GitHub lane", name="gpu", called_out=True),
+            "ci/github/gpu",
+            "lane",
+        ),
+        (group("replace", kind="network", name="network", called_out=True), "ci", "cluster"),
+        (
+            group("delete", kind="cluster", cluster="", name="ci", called_out=True),
+            "ci",
+            "cluster",
+        ),
+    ],
+)
+def test_an_update_that_the_engine_also_shows_is_one_alert(one: Any, name: str, what: str) -> None:
+    assert len(told(update("replaced", what, name), subjects=[one])) == 1
+    assert len(told(update("replaced", what, f"other-{name}"), subjects=[one])) == 2
+
+
+@pytest.mark.parametrize("odd", [update("new nodes only"), update("exploded"), {"what": []}, {}])
+def test_updates_without_effect_on_jobs_and_unknown_ones_are_no_alert(odd: dict[str, Any]) -> None:
+    assert told(odd) == []
+
+
+def test_a_removed_stack_file_lists_what_stays_in_the_account() -> None:
+    report = {"clusters": {"ci": {"pools": {"t4": {}, "cpu": {}}, "lanes": {"github/gpu": {}}}}}
+    text = comment(diff(removed=True, base_report=report, stack="staging"))
+    assert "## `staging`: the stack file is removed" in text
+    assert "but that deletes nothing" in text
+    assert "until you run `pulumi destroy --stack staging`" in text
+    assert "- cluster `ci`; pools `t4`, `cpu`; lane `github/gpu`\n" in text
+    assert text.index("CAUTION") < text.index("no preview") < text.index("### What stays")
+
+
+def test_many_pools_of_a_removed_stack_are_cut() -> None:
+    report = {"clusters": {"ci": {"pools": {str(number): {} for number in range(60)}}}}
+    (line,) = alerts.remaining(diff(removed=True, base_report=report))
+    assert wording.plain(line).endswith(" and 10 more; no lane")
+    (line,) = alerts.remaining(diff(removed=True))
+    assert "is unknown" in wording.plain(line)
+
+
+def test_refusals_come_first_and_protected_resources_are_folded() -> None:
+    gone = [resource("delete", name=f"vpc-{number}", protected=True) for number in range(30)]
+    one = group("delete", called_out=True, resources=gone)
+    text = comment(diff(refused=("the engine refuses",), subjects=[one], counts={"delete": 30}))
+    order = ["CAUTION", "**This cannot be deployed:**", "<summary>30 protected", "vpc-29", "30 del"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert "vpc-0" not in text.partition("<details>")[0]
+
+
+def test_counts_have_a_singular() -> None:
+    assert "1 changed resource" in comment(diff(subjects=[group()], counts={"update": 1}))
+    assert "2 changed resources\n" in comment(diff(subjects=[group()], counts={"update": 2}))
+    assert "1 resource the same" in comment(diff(unchanged=1))
+
+
+def test_a_renamed_lane_is_not_removed() -> None:
+    gone = {**update("renamed", "lane", "ci/github/old"), "says": "it is called new now"}
+    text = comment(diff(report={"clusters": {}}, difference={"base": True, "updates": [gone]}))
+    assert "lane `ci/github/old` **renamed**: it is called new now" in text
+
+
+def test_without_a_difference_there_is_no_picture() -> None:
+    report = {"clusters": {"ci": {}}}
+    assert "mermaid" not in comment(diff(report=report))
+    settings = [{"path": "a", "change": "add", "new": 1}]
+    assert "mermaid" in comment(diff(report=report, settings=settings))
