@@ -90,7 +90,7 @@ def read(
             component,
             (
                 f"  {one.path.removeprefix(within).lstrip('.') or 'arguments'}: {one.message}.\n"
-                f"    {one.remedy}."
+                f"    {one.remedy}"
                 for one in errors(parsed.findings)
             ),
         )
