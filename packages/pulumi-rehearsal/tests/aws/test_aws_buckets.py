@@ -55,9 +55,9 @@ def test_a_bucket_policy_is_about_its_bucket(account, bucket):
 
 def test_a_bucket_policy_names_a_principal(account, bucket):
     policy = document(Effect="Deny", Action="s3:*", Resource="arn:aws:s3:::state")
-    with pytest.raises(Invalid, match="names a Principal"):
+    with pytest.raises(Invalid, match="has no Principal"):
         account.make(POLICY, "p", bucket=bucket.id, policy=policy)
-    with pytest.raises(Invalid, match="is no JSON"):
+    with pytest.raises(Invalid, match="is not JSON"):
         account.make(POLICY, "p", bucket=bucket.id, policy="{")
 
 

@@ -223,54 +223,10 @@ def test_a_security_group_name_may_not_look_like_an_id(account):
         account.make(tokens.SECURITY_GROUP, "g", vpcId=account.vpc().id, name="sg-nodes")
 
 
-def test_a_rule_that_names_a_group_of_another_vpc_is_refused(account):
-    mine = account.make(tokens.SECURITY_GROUP, "mine", vpcId=account.vpc().id)
-    other_vpc = account.vpc("other", "10.1.0.0/16")
-    other = account.make(tokens.SECURITY_GROUP, "other", vpcId=other_vpc.id)
-    with pytest.raises(Refusal, match="in another VPC"):
-        account.make(
-            tokens.SECURITY_GROUP_INGRESS_RULE,
-            "rule",
-            securityGroupId=mine.id,
-            ipProtocol="-1",
-            referencedSecurityGroupId=other.id,
-        )
-
-
-def test_a_rule_is_made_once(account):
-    group = account.make(tokens.SECURITY_GROUP, "g", vpcId=account.vpc().id)
-    rule = {"securityGroupId": group.id, "ipProtocol": "-1", "cidrIpv4": "10.0.0.0/16"}
-    account.make(tokens.SECURITY_GROUP_EGRESS_RULE, "first", **rule)
-    with pytest.raises(Refusal, match=r"InvalidPermission\.Duplicate"):
-        account.make(tokens.SECURITY_GROUP_EGRESS_RULE, "second", **rule)
-
-
-def test_a_tcp_rule_needs_ports(account):
-    with pytest.raises(Invalid, match="needs fromPort"):
-        account.make(
-            tokens.SECURITY_GROUP_INGRESS_RULE,
-            "rule",
-            securityGroupId="sg-1",
-            ipProtocol="tcp",
-            cidrIpv4="10.0.0.0/16",
-        )
-
-
-def test_a_security_group_that_another_rule_names_is_not_deleted(account):
-    vpc = account.vpc()
-    first = account.make(tokens.SECURITY_GROUP, "first", vpcId=vpc.id)
-    second = account.make(tokens.SECURITY_GROUP, "second", vpcId=vpc.id)
-    rule = account.make(
-        tokens.SECURITY_GROUP_INGRESS_RULE,
-        "rule",
-        securityGroupId=first.id,
-        ipProtocol="-1",
-        referencedSecurityGroupId=second.id,
-    )
-    with pytest.raises(Refusal, match="DependencyViolation"):
-        account.delete(second)
-    account.delete(rule)
-    account.delete(second)
+def test_the_first_port_of_a_rule_is_not_above_the_last(account):
+    rule = {"protocol": "tcp", "fromPort": 443, "toPort": 80, "cidrBlocks": ["10.0.0.0/16"]}
+    with pytest.raises(Invalid, match="443 is above toPort 80"):
+        account.make(tokens.SECURITY_GROUP, "g", ingress=[rule])
 
 
 def test_more_than_50_tags_are_invalid(account):

@@ -140,7 +140,7 @@ class BucketPolicy(_BucketSetting):
             return
         for index, statement in enumerate(statements(text(inputs, "policy"))):
             if not statement.get("Principal") and not statement.get("NotPrincipal"):
-                yield f"policy.Statement[{index}]", "a bucket policy names a Principal"
+                yield f"policy.Statement[{index}]", "has no Principal, which a bucket policy needs"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
         """It is about this bucket, and not public where that is blocked."""

@@ -163,12 +163,36 @@ class KubernetesObject(Kind):
 
 
 CLUSTER_SCOPED: Final = frozenset(
-    """APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding
-    ComponentStatus CustomResourceDefinition DeviceClass FlowSchema IPAddress IngressClass
-    MutatingAdmissionPolicy MutatingWebhookConfiguration Namespace Node PersistentVolume
-    PriorityClass PriorityLevelConfiguration ResourceSlice RuntimeClass ServiceCIDR StorageClass
-    ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
-    VolumeAttachment VolumeAttributesClass""".split()
+    [
+        "APIService",
+        "CSIDriver",
+        "CSINode",
+        "CertificateSigningRequest",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "ComponentStatus",
+        "CustomResourceDefinition",
+        "DeviceClass",
+        "FlowSchema",
+        "IPAddress",
+        "IngressClass",
+        "MutatingAdmissionPolicy",
+        "MutatingWebhookConfiguration",
+        "Namespace",
+        "Node",
+        "PersistentVolume",
+        "PriorityClass",
+        "PriorityLevelConfiguration",
+        "ResourceSlice",
+        "RuntimeClass",
+        "ServiceCIDR",
+        "StorageClass",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration",
+        "VolumeAttachment",
+        "VolumeAttributesClass",
+    ]
 )
 """Built-in kinds that belong to no namespace: `kubectl api-resources --namespaced=false`."""
 
