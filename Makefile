@@ -71,7 +71,7 @@ rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack f
 	@$(BIN)/python -m rehearsal $(WHAT)
 
 report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack file, in a second (STACK=, CONFIG=, BASE=, FORMAT=)
-	@$(BIN)/python -m fleet.report $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)") $(if $(BASE),--base "$(BASE)") $(if $(FORMAT),--format "$(FORMAT)")
+	@$(BIN)/python -m $(if $(BASE),change.report,fleet.report) $(if $(CONFIG),--config "$(CONFIG)",--stack "$(STACK)") $(if $(BASE),--base "$(BASE)") $(if $(FORMAT),--format "$(FORMAT)")
 
 diff: $(ENVIRONMENT) ## what this branch changes in a stack, no account needed (STACK= or CONFIG=, BASE= origin/main or main, EXACT=1)
 	@$(BIN)/python -m change $(COMPARED)

@@ -16,21 +16,21 @@ WRONG_OPTION = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Makes a diff; 0 where there is one, 1 where the head is refused, 2 for a wrong option."""
+    """Make a diff. Exit codes: 0; 1 if the head is refused; 2 for a wrong option; 130."""
     options = _options(arguments)
     console = Console()
     try:
         return _diff(options, console)
     except KeyboardInterrupt:
-        console.print("interrupted: nothing was left behind", highlight=False)
+        console.print("interrupted; the scratch folders are removed", highlight=False)
         return INTERRUPTED
 
 
 def _diff(options: argparse.Namespace, console: Console) -> int:
-    # Late: an import of the SDKs takes half a second, and --help needs none of them.
+    # Not at the top: importing the SDKs takes half a second, and --help does not need them.
     from change import terminal  # noqa: PLC0415
     from change.make import make  # noqa: PLC0415
-    from change.revision import WrongBase  # noqa: PLC0415
+    from change.revision import WrongBaseError  # noqa: PLC0415
     from rehearsal.project import ROOT  # noqa: PLC0415
 
     def say(line: str) -> None:
@@ -43,7 +43,7 @@ def _diff(options: argparse.Namespace, console: Console) -> int:
         console.print(
             f"refused: {refused}", style="bold red", markup=False, highlight=False, soft_wrap=True
         )
-        return WRONG_OPTION if isinstance(refused, WrongBase) else 1
+        return WRONG_OPTION if isinstance(refused, WrongBaseError) else 1
     terminal.show(made, console)
     return 1 if made.document.refused else 0
 
@@ -64,24 +64,24 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--base",
         metavar="REF",
-        help="compare with where this branch left REF (origin/main, or main where there is none)",
+        help="compare with the merge base of this branch and REF (origin/main, else main)",
     )
     parser.add_argument(
         "--exact",
         action="store_true",
-        help="compare with the tip of REF, whatever came to it since",
+        help="compare with the tip of REF instead of the merge base",
     )
     parser.add_argument(
         "--project",
         default="fleet",
         metavar="NAME",
-        help="only the fleet has diffs; the bootstrap is refused (fleet)",
+        help="only fleet is supported",
     )
     options = parser.parse_args(arguments)
     if options.project != "fleet":
         parser.error(
-            f"--project {options.project}: only the fleet has diffs; a change of the bootstrap is "
-            "rehearsed by make rehearse PROJECT=bootstrap FROM=old.yaml TO=new.yaml"
+            f"--project {options.project}: only the fleet has diffs; for the bootstrap run "
+            "make rehearse PROJECT=bootstrap FROM=old.yaml TO=new.yaml"
         )
     return options
 

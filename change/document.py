@@ -1,35 +1,46 @@
-"""The content of `diff.json`: what a branch changes, strictly validated on the way in and out.
+"""The content of `diff.json`: what a branch changes, validated when it is written and read.
 
-A job with rights renders it from the artifact of a job without any, so every string in it may be
-hostile: sizes and patterns are bounded here, and `change.comment` escapes what remains.
-Nothing here imports an engine.
+A CI job with write access renders the artifact of a job that ran code of a fork. So every string
+may be hostile: this module limits sizes and patterns, and `change.comment` escapes the rest.
+Nothing here imports the Pulumi SDK.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import (
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
+from change.difference import Difference
+from change.escape import clipped
+from change.values import ABSENT, Change
 from fleet.config.base import Model
+from fleet.report.model import Report
 
-MOST_BYTES: Final = 8_000_000
-"""A `diff.json` that is larger is not read; `tools/hostile.py` unpacks no larger one."""
+MAX_BYTES: Final = 8_000_000
+"""Upper limit of `diff.json`; `tools/hostile.py` unpacks no larger one."""
 
-MOST_TEXT: Final = 4_000
-"""Characters of one value, line or remark."""
+MAX_TEXT: Final = 4_000
+"""Characters of one value, reason or note."""
 
-MOST_REMARKS: Final = 100
-"""Reasons and notes."""
+MAX_REMARKS: Final = 100
+"""Number of reasons, and of notes."""
 
-MOST_RESOURCES: Final = 2_000
-"""Resources that are listed one by one; the counts are of all."""
+MAX_RESOURCES: Final = 2_000
+"""Resources that are listed one by one; the counts include all."""
 
-MOST_PROPERTIES: Final = 200
-"""Properties that are listed of one resource."""
+MAX_PROPERTIES: Final = 200
+"""Properties that are listed per resource."""
 
-Text = Annotated[str, Field(max_length=MOST_TEXT)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Path_ = Annotated[str, Field(max_length=500)]
 Token = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9:/._-]*$")]
 StackName = Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9_.-]+$")]
@@ -40,7 +51,6 @@ Value = bool | Integer | Float | Text | None
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
 Operation = Literal["create", "update", "replace", "delete", "import", "other"]
-Change = Literal["add", "update", "delete"]
 Kind = Literal[
     "cluster",
     "control plane",
@@ -55,15 +65,22 @@ Kind = Literal[
     "provider",
     "other",
 ]
-"""What a component of the program is to a reader."""
+"""What people call a component of the program."""
+
+
+def _readable(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return validate(value)
+    except ValidationError:
+        return None
+
+
+Readable = WrapValidator(_readable)
+"""Reads as `None` if it does not have the expected shape: another revision may have written it."""
 
 
 class Property(Model):
-    """One property, by the engine's path, before and after.
-
-    A value is None where it is absent. Secrets keep theirs to themselves; `known` is false where
-    the new value comes from the cloud.
-    """
+    """One property, by the engine's path, before and after; `None` for an absent value."""
 
     path: Path_
     change: Change
@@ -71,24 +88,26 @@ class Property(Model):
     new: Value = None
     replaces: bool = False
     secret: bool = False
+    """A secret has no values here."""
     known: bool = True
+    """False if the new value is known only after `up`."""
 
 
 class Resource(Model):
-    """What the engine means to do with one resource."""
+    """What the engine does with one resource."""
 
     operation: Operation
     type: Token
     name: Path_
     urn: Text
     protected: bool = False
-    reasons: tuple[Path_, ...] = Field(default=(), max_length=MOST_PROPERTIES)
+    reasons: tuple[Path_, ...] = Field(default=(), max_length=MAX_PROPERTIES)
     """Properties that the engine names as the cause of a replacement."""
-    properties: tuple[Property, ...] = Field(default=(), max_length=MOST_PROPERTIES)
+    properties: tuple[Property, ...] = Field(default=(), max_length=MAX_PROPERTIES)
 
 
-class Subject(Model):
-    """A thing that people name (a cluster, a pool, a lane), with its resources that change."""
+class Group(Model):
+    """The resources of one cluster, pool or lane (or other component) that change."""
 
     kind: Kind
     cluster: Path_ = ""
@@ -96,14 +115,14 @@ class Subject(Model):
     operation: Operation
     renamed_from: Path_ | None = None
     called_out: bool = False
-    """A replace or delete of a cluster, pool or lane."""
-    causes: tuple[Property, ...] = Field(default=(), max_length=MOST_PROPERTIES)
-    """The properties that force the replacement, or that change in what defines it."""
-    resources: tuple[Resource, ...] = Field(default=(), max_length=MOST_RESOURCES)
+    """Whether a cluster, pool or lane is replaced, renamed or deleted."""
+    causes: tuple[Property, ...] = Field(default=(), max_length=MAX_PROPERTIES)
+    """Properties that force the replacement, or that change in the defining resource."""
+    resources: tuple[Resource, ...] = Field(default=(), max_length=MAX_RESOURCES)
 
 
 class Setting(Model):
-    """A difference of the two stack files, by its path; the values of whole maps are JSON."""
+    """A difference of the two stack files, by its path; a whole map is a value as JSON."""
 
     path: Path_
     change: Change
@@ -112,18 +131,18 @@ class Setting(Model):
 
 
 class Rename(Model):
-    """A thing of the stack file that kept what it says and got another name."""
+    """A cluster, pool or lane with a new name and (nearly) the same settings."""
 
     kind: Literal["cluster", "pool", "GitHub lane", "GitLab lane"]
     cluster: Path_ = ""
     old: Path_
     new: Path_
     lost: tuple[Path_, ...] = Field(default=(), max_length=100)
-    """Words of jobs that nobody answers to any more."""
+    """Labels or tags that no lane has any more."""
 
 
 class Base(Model):
-    """What the head is compared with."""
+    """The commit that the head is compared with."""
 
     ref: Path_
     commit: Commit
@@ -132,52 +151,70 @@ class Base(Model):
 class Document(Model):
     """The difference of a stack between two revisions."""
 
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
     format: Literal[1] = 1
     stack: StackName
     engine: Path_
-    """Version of the CLI."""
+    """Version of the Pulumi CLI."""
     base: Base | None
-    """None where there is nothing to compare with."""
+    """`None` if there is no base."""
     head: Commit
     dirty: bool = False
-    """The head has changes that are in no commit."""
+    """Whether the working tree has changes that are not committed."""
     program_changed: bool = False
-    """More differs than stack files: the program, or what it needs."""
+    """Whether more than stack files differs: the program, or its requirements."""
     removed: bool = False
-    """The head has removed the stack file; `base_report` says what its stack holds."""
+    """Whether the head removes the stack file; `base_report` has the content of its stack."""
     problem: Text | None = None
-    """Why the base could not be rehearsed; the head is then shown against nothing."""
-    refused: tuple[Text, ...] = Field(default=(), max_length=MOST_REMARKS)
+    """Why the base could not be rehearsed; everything then shows as new."""
+    refused: tuple[Text, ...] = Field(default=(), max_length=MAX_REMARKS)
     """Why the head cannot be deployed."""
-    notes: tuple[Text, ...] = Field(default=(), max_length=MOST_REMARKS)
+    notes: tuple[Text, ...] = Field(default=(), max_length=MAX_REMARKS)
     counts: dict[Operation, Count] = Field(default={})
     unchanged: Count = 0
-    settings: tuple[Setting, ...] = Field(default=(), max_length=MOST_RESOURCES)
-    renames: tuple[Rename, ...] = Field(default=(), max_length=MOST_RESOURCES)
-    subjects: tuple[Subject, ...] = Field(default=(), max_length=MOST_RESOURCES)
+    settings: tuple[Setting, ...] = Field(default=(), max_length=MAX_RESOURCES)
+    renames: tuple[Rename, ...] = Field(default=(), max_length=MAX_RESOURCES)
+    groups: tuple[Group, ...] = Field(
+        default=(),
+        max_length=MAX_RESOURCES,
+        validation_alias="subjects",
+        serialization_alias="subjects",
+    )
     left_out: Count = 0
     """Resources that are counted but not listed."""
-    report: dict[str, Any] | None = None
-    """The head's report as JSON, without pools and lanes where it would be too large."""
-    base_report: dict[str, Any] | None = None
-    difference: dict[str, Any] | None = None
-    """Of the two reports, as `fleet.report.compare` gives it."""
+    report: Annotated[Report | None, Readable] = None
+    """The head's report, without pools and lanes if it would be too large."""
+    base_report: Annotated[Report | None, Readable] = None
+    difference: Annotated[Difference | None, Readable] = None
 
 
-class WrongDocument(Exception):  # noqa: N818 - what a user reads
-    """A file that is no `diff.json`: where, and what is wrong."""
+class InvalidDocumentError(Exception):
+    """A file is not a valid `diff.json`; the message names the key and the error."""
 
 
 def read(path: Path) -> Document:
-    """A `diff.json`. Raises `WrongDocument` for everything that this module does not describe."""
+    """Read a `diff.json`. Raises `InvalidDocumentError`."""
     try:
         size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise WrongDocument(f"{path}: has {size} bytes, {MOST_BYTES} are the most")
+        if size > MAX_BYTES:
+            raise InvalidDocumentError(f"{path}: has {size} bytes; the limit is {MAX_BYTES}")
         return Document.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise WrongDocument(f"{path}: cannot be read: {error.strerror}") from None
+        raise InvalidDocumentError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))[:200]
-        raise WrongDocument(f"{path}: is no diff.json: {where}: {first['msg']}") from None
+        raise InvalidDocumentError(
+            f"{path}: is not a valid diff.json: {where}: {first['msg']}"
+        ) from None
+
+
+def scalar(value: Any) -> Value:
+    """Return a value that `diff.json` can hold: maps and lists as JSON, long text cut."""
+    if value is ABSENT or value is None:
+        return None
+    if isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return clipped(text, MAX_TEXT)

@@ -1,7 +1,7 @@
-"""The interpreter for a revision of the project: one environment for each lock file, made once.
+"""The Python for a revision of the project: one environment for each lock file.
 
-Kept in `$XDG_CACHE_HOME/gpu-runners/environments/<hash of the lock file>/`, some hundred MB each;
-a folder there may be deleted at any time.
+Environments are kept in `$XDG_CACHE_HOME/gpu-runners/environments/<hash of the lock file>/`, a few
+hundred MB each. A folder there may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from pulumi_rehearsal import children
 from pulumi_rehearsal.errors import RehearsalError
 
 LOCK_FILE: Final = "requirements.txt"
-"""What the program needs; tools for development make no other environment."""
+"""Lock file of the program; requirements for development do not count."""
 
 INSTALL_S: Final = 900.0
 
 Say = Callable[[str], None]
-"""Takes one line of progress."""
+"""Receives a line of progress."""
 
 
 def interpreter(base: Path, head: Path, say: Say, cache: Path | None = None) -> Path:
-    """A Python with what the lock file of the project in `base` names.
+    """Return a Python with the requirements of the project in `base`.
 
-    It is this one where `head` has the same lock file. Raises `RehearsalError` where it cannot be made.
+    This is the running Python if `head` has the same lock file. Raises `RehearsalError`.
     """
     lock = base / LOCK_FILE
     if not lock.is_file():
@@ -49,7 +49,7 @@ def interpreter(base: Path, head: Path, say: Say, cache: Path | None = None) -> 
     with _one_at_a_time(folder, say):
         if not (complete.exists() and python.exists()):
             complete.unlink(missing_ok=True)
-            say(f"making the environment of the base's {LOCK_FILE}: up to some minutes, once")
+            say(f"installing the base's {LOCK_FILE}: takes minutes, once")
             _make(folder / "venv", lock)
             complete.touch()
     return python
@@ -65,7 +65,7 @@ def _make(venv: Path, lock: Path) -> None:
         try:
             _run([*installed, str(lock)], "uv pip sync")
         except RehearsalError:
-            # A site whose mirror only pip knows.
+            # The site may have a mirror that only pip is configured for.
             pass
         else:
             return
@@ -82,29 +82,29 @@ def _uv() -> str | None:
 
 
 def _run(command: list[str], what: str) -> None:
-    said: list[str] = []
+    errors: list[str] = []
     try:
-        code = children.run(command, on_error=said.append, timeout_s=INSTALL_S)
+        code = children.run(command, on_error=errors.append, timeout_s=INSTALL_S)
     except subprocess.TimeoutExpired:
         raise RehearsalError(f"{what} did not end within {INSTALL_S:.0f} s") from None
     if code != 0:
-        reason = next((line for line in reversed(said) if line.strip()), "no message")
+        reason = next((line for line in reversed(errors) if line.strip()), "no message")
         raise RehearsalError(f"{what} ended with {code}: {reason.strip()}")
 
 
 def cache_folder() -> Path:
-    """Where environments are kept."""
+    """Return the folder of all environments."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "gpu-runners" / "environments"
 
 
 @contextmanager
 def _one_at_a_time(folder: Path, say: Say) -> Generator[None]:
-    """Two runs at once make one environment: the second waits for the first."""
+    """Let a second run wait while the first one installs."""
     with (folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("another run makes this environment; waiting for it")
+            say("another run installs this environment; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

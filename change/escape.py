@@ -1,24 +1,24 @@
 """Hostile text made harmless in Markdown, as GitHub and GitLab render it.
 
-Every string of a document is shown as code: in a code span or in a fenced block neither renders
-markup, links, mentions or references (https://github.github.com/gfm/#code-spans). Left to do is
-that no text ends its span, cell or block early, and that none looks like another.
+Every string of a document is shown as code: code spans and fenced blocks render no markup, links,
+mentions or references (https://github.github.com/gfm/#code-spans). This module makes sure that no
+text ends its span, cell or block early, and that it has no invisible characters.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 BROKEN_BAR: Final = "\N{BROKEN BAR}"
 
-MOST_OF_TEXT: Final = 200
-MOST_ITEMS: Final = 3_000
-MOST_DEPTH: Final = 12
-MOST_NUMBER: Final = 10**15
+MAX_OF_TEXT: Final = 200
+MAX_ITEMS: Final = 3_000
+MAX_DEPTH: Final = 12
+MAX_NUMBER: Final = 10**15
 
 _ALIKE: Final = str.maketrans(
     {
@@ -39,30 +39,40 @@ _ALIKE: Final = str.maketrans(
         "%": "\N{FULLWIDTH PERCENT SIGN}",
     }
 )
+Phrase = Sequence[str]
+"""A sentence in parts: each `Name` in it may be hostile, the other parts are ours."""
+
+
+class Name(str):
+    """A text from a document, which Markdown shows as code."""
+
+    __slots__ = ()
+
+
 _SLASH: Final = "\N{DIVISION SLASH}"
 
 
 def visible(text: str) -> str:
-    """One line without what cannot be seen: controls, directions, zero widths.
+    """Return one line without invisible characters: controls, directions, zero widths.
 
-    The beginning of an HTML comment is broken too: by one a workflow finds its own comment.
+    It also breaks the start of HTML comments: a workflow finds its own comment by one.
     """
     shown = text if text.isprintable() else "".join(map(_visible, text))
     return shown.replace("<!--", "<! --")
 
 
 def visible_lines(text: str) -> list[str]:
-    """The same of a text of several lines."""
+    """Return the lines of a text, each without invisible characters."""
     return [visible(line) for line in re.split(r"\r\n|[\n\r\u2028\u2029]", text)]
 
 
 def clipped(text: str, most: int) -> str:
-    """The beginning of a text that is too long, and a sign that it goes on."""
+    """Return a text, cut to at most `most` characters and marked if it is longer."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def code(text: str, most: int = 120) -> str:
-    """A code span; a bar in it is broken, because a bar would end a table's cell."""
+    """Return a code span. A bar in it is replaced, because it would end a table's cell."""
     shown = clipped(visible(text), most).replace("|", BROKEN_BAR)
     if not shown.strip():
         return '`""`'
@@ -72,9 +82,9 @@ def code(text: str, most: int = 120) -> str:
 
 
 def fenced(lines: Iterable[str], language: str = "") -> list[str]:
-    """A fenced block; its fence is longer than any run of backticks in it.
+    """Return a fenced block; its fence is longer than any run of backticks in it.
 
-    No line begins with a slash, which GitLab might take for an order
+    No line starts with a slash, which GitLab could take for a quick action
     (https://docs.gitlab.com/user/project/quick_actions/).
     """
     body = [f" {line}" if line.startswith("/") else line for line in map(visible, lines)]
@@ -83,27 +93,27 @@ def fenced(lines: Iterable[str], language: str = "") -> list[str]:
 
 
 def harmless(value: Any, depth: int = 0) -> Any:
-    """JSON whose texts mean nothing to Markdown, for a renderer that trusts its data.
+    """Return JSON without Markdown in its texts, for a renderer that does not escape them.
 
-    What could be active becomes a character that looks alike; numbers, sizes and depth are bounded.
+    Active characters are replaced by similar ones; numbers, sizes and depth are limited.
     """
     if isinstance(value, str):
-        return _inert(clipped(visible(value), MOST_OF_TEXT))
+        return _inert(clipped(visible(value), MAX_OF_TEXT))
     if isinstance(value, int | float):
-        # Not a number compares false.
-        return value if abs(value) <= MOST_NUMBER else 0
-    if isinstance(value, Mapping) and depth < MOST_DEPTH:
-        items = list(cast("Mapping[Any, Any]", value).items())[:MOST_ITEMS]
+        # The comparison is false for NaN.
+        return value if abs(value) <= MAX_NUMBER else 0
+    if isinstance(value, Mapping) and depth < MAX_DEPTH:
+        items = list(cast("Mapping[Any, Any]", value).items())[:MAX_ITEMS]
         return {harmless(str(key)): harmless(item, depth + 1) for key, item in items}
-    if isinstance(value, list) and depth < MOST_DEPTH:
-        items = cast("list[Any]", value)[:MOST_ITEMS]
+    if isinstance(value, list) and depth < MAX_DEPTH:
+        items = cast("list[Any]", value)[:MAX_ITEMS]
         return [harmless(item, depth + 1) for item in items]
     return None
 
 
 def _inert(text: str) -> str:
     text = text.translate(_ALIKE).replace("://", f":{_SLASH}{_SLASH}")
-    # Addresses and numbered issues are linked without any markup, after an underscore too.
+    # Addresses and issue numbers become links without markup, also after an underscore.
     linked = r"(?i)(?<![^\W_])(?:www\.|gh-(?=\d))"
     return re.sub(linked, lambda found: f"{found[0][:-1]}\u2011", text)
 

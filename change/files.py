@@ -1,4 +1,4 @@
-"""The files that a diff leaves, and that nothing of an earlier run stays beside them."""
+"""The files of a diff."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Made:
-    """A diff and where it was left; `text` is the engine's."""
+    """A diff, the output of the engine, and the folder of its files."""
 
     document: Document
     text: tuple[str, ...] = ()
@@ -27,31 +27,31 @@ class Made:
 
 
 def cleared(folder: Path) -> Path:
-    """The folder, empty: a run that ends early must not leave what an earlier one said."""
+    """Empty the folder, so that a run that fails leaves no files of an earlier one."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def written(made: Made, placeholders: Mapping[str, str] = _NONE) -> Made:
-    """Leaves the files; a secret found in one of them is a reason to refuse the head."""
+    """Write the files; refuse the head if one of them contains a secret."""
     _write(made)
     leaks = secrets.leaks(dict(placeholders), sorted(made.folder.iterdir()))
-    told = tuple(
-        f"the secret {name} stands in plain text in {file.name}: mark the value as secret where "
-        "the program passes it on"
+    reasons = tuple(
+        f"{file.name} contains the secret {name} in plain text: mark the value as secret where the "
+        "program passes it on"
         for name, file in leaks
     )
-    if not told:
+    if not reasons:
         return made
-    found = made.document.model_copy(update={"refused": (*made.document.refused, *told)})
+    found = made.document.model_copy(update={"refused": (*made.document.refused, *reasons)})
     changed = Made(document=found, text=made.text, folder=made.folder)
     _write(changed)
     return changed
 
 
 def as_json(document: Document) -> str:
-    """The content of `diff.json`."""
+    """Return the content of `diff.json`."""
     return document.model_dump_json(indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A program served to the engine from a process of its own, in the environment that it wants."""
+"""A Pulumi program that runs in a process and an environment of its own."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from pulumi_rehearsal.errors import RehearsalError
 SCRIPT: Final = Path(__file__).with_name("program_host.py")
 
 START_S: Final = 60.0
-"""Importing the SDK takes under a second, on a loaded machine some."""
+"""Importing the SDK takes about a second, more on a loaded machine."""
 
 POLL_S: Final = 0.1
 
 
 class Host:
-    """A process that serves a program; `on_line` takes what it prints besides its port."""
+    """A process that serves a program; `on_line` receives its output except the port."""
 
     def __init__(self, on_line: Callable[[str], None]) -> None:
         self._on_line = on_line
         self._ports: queue.Queue[str] = queue.Queue()
-        self._said_port = False
+        self._has_port = False
         self._last_error = "no message"
         self.process: subprocess.Popen[str] | None = None
 
     def output(self, line: str) -> None:
-        """Takes a line of standard output: the first is the port."""
-        if self._said_port:
+        """Receive a line of standard output: the first one is the port."""
+        if self._has_port:
             self._on_line(line)
         else:
-            self._said_port = True
+            self._has_port = True
             self._ports.put(line)
 
     def error(self, line: str) -> None:
-        """Takes a line of standard error."""
+        """Receive a line of standard error."""
         self._last_error = line or self._last_error
         self._on_line(line)
 
     def address(self) -> str:
-        """Where the program is served, once it is. Raises `RehearsalError` where it will never be."""
+        """Wait for the address of the program. Raises `RehearsalError` if there is none."""
         end = time.monotonic() + START_S
         while time.monotonic() < end:
             ended = self.process is not None and self.process.poll() is not None
@@ -66,9 +66,9 @@ class Host:
 
 @contextmanager
 def served(python: Path, project: Path, *, on_line: Callable[[str], None]) -> Generator[Host]:
-    """Serves `project`'s `__main__.py`, run by `python`, while the context lasts."""
+    """Serve the `__main__.py` of `project`, run by `python`."""
     host = Host(on_line)
-    # -P: not the script's folder is searched for modules; the script adds the project's.
+    # -P: modules come from the project's folder, which the script adds, not from the script's.
     with children.background(
         [str(python), "-P", str(SCRIPT)],
         folder=project,

@@ -1,7 +1,7 @@
 """The engine's part of a diff: `up` of the base, then `preview` of the head against its state.
 
-Each program runs in a process and an environment of its own; the clouds, one world for both, are
-the head's stand-ins.
+Each program runs in a process and an environment of its own. Both use the stand-ins of the head, in
+one simulated world.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from rehearsal import checks
 from rehearsal.stackfile import StackFile
 
 _PROTECTED: Final = ("marked for protection", "because it is protected")
-"""What the engine says where it will not replace, and where it will not delete
+"""The engine's messages for a protected resource that would be replaced or deleted
 (pulumi/pulumi pkg/resource/deploy/step_generator.go and step.go)."""
 
 
-class BaseRefused(Exception):  # noqa: N818 - what a user reads: the base was refused
-    """Why the base cannot be rehearsed, in one line; that is no fault of the head's."""
+class BaseFailedError(Exception):
+    """The base cannot be rehearsed; the message is one line. The head may still be valid."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Side:
-    """One revision of the project: its folder, the Python to run it with, its stack file."""
+    """One revision of the project: its folder, its Python and its stack file."""
 
     project: Path
     python: Path
@@ -48,7 +48,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Preview:
-    """What the engine would do; `text` is how it says so, `refused` why it would not."""
+    """The engine's preview: steps, output, and the reasons if it refuses."""
 
     steps: Sequence[Step]
     text: Sequence[str]
@@ -57,18 +57,18 @@ class Preview:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
-    """Who is told what goes on: `say` the user, `log` the log file."""
+class Log:
+    """Where lines go: to the user and to the log file."""
 
-    say: Callable[[str], None]
-    log: Callable[[str], None]
+    user: Callable[[str], None]
+    file: Callable[[str], None]
 
 
-def preview(head: Side, base: Side | None, cli: Cli, told: Told) -> Preview:
-    """The head's program previewed against the state of the base, or against nothing.
+def preview(head: Side, base: Side | None, cli: Cli, log: Log) -> Preview:
+    """Preview the head's program against the state of the base, or against an empty state.
 
-    Raises `BaseRefused` where the base does not come up, `RehearsalError` where the head's program cannot
-    even be started.
+    Raises `BaseFailedError` if `up` of the base fails, `RehearsalError` if the head's program
+    cannot be started.
     """
     sides = [side for side in (base, head) if side is not None]
     placeholders = secrets.placeholders(key for side in sides for key in side.file.secret_keys)
@@ -78,9 +78,9 @@ def preview(head: Side, base: Side | None, cli: Cli, told: Told) -> Preview:
             world.replace(resource)
     with ExitStack() as scope:
         scope.enter_context(workspace.clean_environment())
-        # Both at once: each takes half a second to start.
+        # Both at the same time: each takes half a second to start.
         hosts = [
-            scope.enter_context(host.served(side.python, side.project, on_line=told.log))
+            scope.enter_context(host.served(side.python, side.project, on_line=log.file))
             for side in sides
         ]
         servers = scope.enter_context(serving(PACKAGES, world, Faults(), only_known_types=True))
@@ -98,9 +98,9 @@ def preview(head: Side, base: Side | None, cli: Cli, told: Told) -> Preview:
 
         if base is not None:
             configure(base, _base_address(hosts[0]))
-            _raise_base(scratch, told)
+            _raise_base(scratch, log)
         configure(head, hosts[-1].address())
-        found = _previewed(scratch, placeholders, told)
+        found = _previewed(scratch, placeholders, log)
         defects = [defect for server in servers for defect in server.defects]
     if defects:
         raise RehearsalError(f"a stand-in has a defect: {defects[0].strip().splitlines()[-1]}")
@@ -111,33 +111,33 @@ def _base_address(served: host.Host) -> str:
     try:
         return served.address()
     except RehearsalError as refused:
-        raise BaseRefused(str(refused)) from None
+        raise BaseFailedError(str(refused)) from None
 
 
-def _raise_base(scratch: Workspace, told: Told) -> None:
+def _raise_base(scratch: Workspace, log: Log) -> None:
     up = engine.run(scratch.stack, "up")
-    _log(told, "up of the base", up)
+    _write(log, "up of the base", up)
     if not up.ok:
         lines = messages.reasons(up.complaints)[0].split("\n")
-        raise BaseRefused("; ".join(line.strip() for line in lines if line.strip()))
-    told.say(f"  base is up: {len(up.changes)} resources ({up.seconds:.1f} s)")
+        raise BaseFailedError("; ".join(line.strip() for line in lines if line.strip()))
+    log.user(f"  base is up: {len(up.changes)} resources ({up.seconds:.1f} s)")
 
 
-def _previewed(scratch: Workspace, placeholders: dict[str, str], told: Told) -> Preview:
+def _previewed(scratch: Workspace, placeholders: dict[str, str], log: Log) -> Preview:
     events: list[automation.events.EngineEvent] = []
     outcome = engine.run(scratch.stack, "preview", as_diff=True, on_event=events.append)
-    _log(told, "preview of the head", outcome)
+    _write(log, "preview of the head", outcome)
     refused = () if outcome.ok else tuple(messages.reasons(outcome.complaints))
     protected: frozenset[str] = frozenset()
     if any(_is_protection(complaint) for complaint in outcome.complaints):
         refused = tuple(_with_protection(outcome))
-        # The engine stops at what is protected; what would follow is shown without protection.
+        # The engine stops at a protected resource. A preview without protection shows the rest.
         protected = scratch.protected()
         scratch.unprotect()
         events.clear()
         outcome = engine.run(scratch.stack, "preview", as_diff=True, on_event=events.append)
-        _log(told, "preview of the head, protection lifted", outcome)
-    told.say(f"  preview of the head: {messages.verdict(outcome)} ({outcome.seconds:.1f} s)")
+        _write(log, "preview of the head, protection lifted", outcome)
+    log.user(f"  preview of the head: {messages.verdict(outcome)} ({outcome.seconds:.1f} s)")
     return Preview(
         steps=steps(events, protected),
         text=tuple(outcome.text),
@@ -151,21 +151,21 @@ def _is_protection(complaint: Complaint) -> bool:
 
 
 def _with_protection(outcome: Outcome) -> Iterator[str]:
-    """The engine's reasons, those for what is protected as one, with this project's remedy."""
+    """Yield the engine's reasons, with one reason for all protected resources."""
     others = [one for one in outcome.complaints if not _is_protection(one)]
-    # No count: the engine stops before it has met all of them; the steps know every one.
+    # Without a count: the engine stops before it has seen all of them. The steps list them.
     yield (
         "protected resources would be replaced or deleted, which the engine refuses\n"
-        "  keep what is protected as it is, or set protect: false, deploy that first, and change "
-        "it then"
+        "  keep these resources as they are; or set protect: false, deploy that, and then deploy "
+        "this change"
     )
     if others:
         yield from (one for one in messages.reasons(others) if one not in messages.ECHOES)
 
 
-def _log(told: Told, title: str, outcome: Outcome) -> None:
-    told.log(f"== {title}: {messages.verdict(outcome)} ({outcome.seconds:.1f} s)")
+def _write(log: Log, title: str, outcome: Outcome) -> None:
+    log.file(f"== {title}: {messages.verdict(outcome)} ({outcome.seconds:.1f} s)")
     for line in outcome.text:
-        told.log(line)
+        log.file(line)
     for complaint in outcome.complaints:
-        told.log(f"error: {complaint}")
+        log.file(f"error: {complaint}")

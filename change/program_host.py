@@ -1,8 +1,8 @@
-"""Serves the program of the working directory to an engine: run by path, in any environment.
+"""Serve the program of the working directory to an engine.
 
-Prints the port on loopback, then answers until its standard input ends, so that it never outlives
-the process that started it. It imports nothing of the project that started it: both the project in
-the working directory and the SDK of the environment may be of another revision.
+This script prints its port on loopback and runs until its standard input is closed, so that it does
+not outlive the process that started it. It imports nothing of this project: the working directory
+and the environment may belong to another revision.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pulumi.automation._server import LanguageServer
 from pulumi.runtime.proto import language_pb2_grpc
 
 MESSAGE_BYTES = 400 * 1024 * 1024
-"""As the SDK allows (pulumi/pulumi sdk/python/lib/pulumi/runtime/_grpc_settings.py)."""
+"""The limit of the SDK (pulumi/pulumi sdk/python/lib/pulumi/runtime/_grpc_settings.py)."""
 
 
 def main() -> None:
-    """Serves until standard input ends."""
+    """Serve until standard input is closed."""
     root = os.getcwd()
     sys.path.insert(0, root)
 
@@ -41,7 +41,7 @@ def main() -> None:
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
     sys.stdin.read()
-    # Not sys.exit: a thread of a program that hangs would keep the process.
+    # Not sys.exit: it would wait for the threads of a program that hangs.
     os._exit(0)
 
 

@@ -7,36 +7,36 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from change import wording
-from change.document import Document, Operation, Property, Resource, Subject
+from change.document import Document, Group, Operation, Property, Resource
 from change.escape import clipped, visible, visible_lines
 
-MOST_CHARACTERS = 300
-"""Of one line."""
+MAX_CHARACTERS = 300
+"""Length of one line."""
 
-MOST_TEXT_LINES = 60
-"""Lines of the difference of one text of several lines."""
+MAX_TEXT_LINES = 60
+"""Lines of the diff of one text."""
 
 _SIGNS: dict[Operation, str] = {"create": "+", "delete": "-", "replace": "-", "import": "+"}
 
 
 def lines(diff: Document) -> list[str]:
-    """Each resource that changes with its properties, under the thing that it belongs to."""
-    return [line for subject in diff.subjects for line in _subject(subject)]
+    """Return each changing resource with its properties, under its group."""
+    return [line for group in diff.groups for line in _group(group)]
 
 
-def _subject(subject: Subject) -> Iterator[str]:
-    yield _line(f"@@ {wording.plain([*wording.thing(subject), ' ', *wording.event(subject)])} @@")
-    ordered = sorted(subject.resources, key=lambda one: _rank(one, subject))
-    for (operation, kind, body), group in groupby(ordered, key=_alike):
-        names = [one.name for one in group]
+def _group(group: Group) -> Iterator[str]:
+    yield _line(f"@@ {wording.plain([*wording.title(group), ' ', *wording.event(group)])} @@")
+    ordered = sorted(group.resources, key=lambda one: _rank(one, group))
+    for (operation, kind, body), resources in groupby(ordered, key=_alike):
+        names = [one.name for one in resources]
         sign = _SIGNS.get(operation, "!")
         yield _line(f"{sign} {operation} {kind}: {', '.join(names)}")
         yield from body
 
 
-def _rank(one: Resource, subject: Subject) -> tuple[bool, Operation, str, tuple[str, ...], str]:
-    """What defines the thing first, then what is alike side by side."""
-    defines = bool(subject.causes) and all(cause in one.properties for cause in subject.causes)
+def _rank(one: Resource, group: Group) -> tuple[bool, Operation, str, tuple[str, ...], str]:
+    """Sort defining resources first; resources with equal changes become neighbours."""
+    defines = bool(group.causes) and all(cause in one.properties for cause in group.causes)
     return not defines, *_alike(one), one.name
 
 
@@ -63,13 +63,13 @@ def _property(one: Property) -> Iterator[str]:
 
 
 def _text(old: str, new: str) -> Iterator[str]:
-    """The difference of two texts, without the names and numbers that files would have."""
+    """Yield a unified diff of two texts, without its header and line numbers."""
     changed = list(difflib.unified_diff(visible_lines(old), visible_lines(new), n=2, lineterm=""))
     body = [line for line in changed[2:] if not line.startswith("@@")]
-    yield from (_line(f"{line[:1]}       {line[1:]}") for line in body[:MOST_TEXT_LINES])
-    if len(body) > MOST_TEXT_LINES:
-        yield f"        … {len(body) - MOST_TEXT_LINES} lines more"
+    yield from (_line(f"{line[:1]}       {line[1:]}") for line in body[:MAX_TEXT_LINES])
+    if len(body) > MAX_TEXT_LINES:
+        yield f"        … {len(body) - MAX_TEXT_LINES} more lines"
 
 
 def _line(text: str) -> str:
-    return clipped(visible(text), MOST_CHARACTERS)
+    return clipped(visible(text), MAX_CHARACTERS)

@@ -1,35 +1,35 @@
-"""The reports of base and head, and what their difference says that the engine cannot know.
-
-The base's is made by the base's own code, in its own environment, where that code knows how.
-"""
+"""The reports of base and head, and the renames that their difference shows."""
 
 from __future__ import annotations
 
-import json
 import subprocess
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from collections.abc import Iterator
+from typing import Final, TypeVar
 
 from pulumi_rehearsal import children, workspace
 from pulumi_rehearsal.errors import RehearsalError
+from pydantic import BaseModel, ValidationError
 
+from change.difference import Difference, lost_labels
 from change.document import Rename
 from change.preview import Side
-from fleet.report.read import part, parts, text, words
+from fleet.report.model import Report
 from rehearsal import checks
 
 LIMIT_S: Final = 60.0
-"""A report takes under a second."""
+"""Making a report takes under a second."""
 
-MOST_CHARACTERS: Final = 1_000_000
-"""Of a report or a difference in `diff.json`, which holds three such things and more."""
+MAX_CHARACTERS: Final = 1_000_000
+"""Upper limit of a report, and of a difference, in `diff.json`."""
 
 _KINDS: Final = {"github": "GitHub lane", "gitlab": "GitLab lane"}
 
+SomeModel = TypeVar("SomeModel", bound=BaseModel)
 
-def base_report(base: Side) -> dict[str, Any] | None:
-    """By the base's own code, else by ours; None where neither can."""
-    found = _by_its_own_code(base)
+
+def base_report(base: Side) -> Report | None:
+    """Return the base's report, made by its own code or else by ours; `None` if both fail."""
+    found = _by_own_code(base)
     if found is not None:
         return found
     try:
@@ -38,7 +38,7 @@ def base_report(base: Side) -> dict[str, Any] | None:
         return None
 
 
-def _by_its_own_code(base: Side) -> dict[str, Any] | None:
+def _by_own_code(base: Side) -> Report | None:
     lines: list[str] = []
     command = [str(base.python), "-m", "fleet.report", "--format", "json"]
     try:
@@ -49,64 +49,42 @@ def _by_its_own_code(base: Side) -> dict[str, Any] | None:
                 on_output=lines.append,
                 timeout_s=LIMIT_S,
             )
-        found: object = json.loads("\n".join(lines)) if code == 0 else None
-    except (subprocess.TimeoutExpired, ValueError):
+        return Report.model_validate_json("\n".join(lines)) if code == 0 else None
+    except (subprocess.TimeoutExpired, ValidationError):
         return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
-def slim(report: dict[str, Any] | None) -> dict[str, Any] | None:
-    """As much of a report as `diff.json` has room for: a large one without pools and lanes."""
-    if report is None or _fits(report):
+def limited_report(report: Report | None) -> Report | None:
+    """Return the report if `diff.json` has room for it; a large one without pools and lanes."""
+    if report is None or limited(report) is not None:
         return report
-    clusters: dict[str, Any] = {
-        name: {**cluster, "pools": {}, "lanes": {}} for name, cluster in parts(report, "clusters")
-    }
-    slimmer = {**report, "clusters": clusters}
-    return slimmer if _fits(slimmer) else None
+    empty: dict[str, object] = {"pools": {}, "lanes": {}}
+    clusters = {name: body.model_copy(update=empty) for name, body in report.clusters.items()}
+    return limited(report.model_copy(update={"clusters": clusters}))
 
 
-def slim_difference(difference: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The difference of two reports, where `diff.json` has room for it."""
-    return difference if difference is None or _fits(difference) else None
+def limited(model: SomeModel | None) -> SomeModel | None:
+    """Return the model if `diff.json` has room for it."""
+    fits = model is not None and len(model.model_dump_json(indent=2)) <= MAX_CHARACTERS
+    return model if fits else None
 
 
-def renames(
-    difference: Mapping[str, Any], base: Mapping[str, Any], head: Mapping[str, Any]
-) -> Iterator[Rename]:
-    """Pools and lanes that the reports take for the same though more than the name changed.
-
-    A word of a lane is lost where no lane of the head answers to it.
-    """
-    for old, new in part(difference, "pools", "renamed").items():
-        cluster, _, before = old.partition("/")
-        yield Rename(kind="pool", cluster=cluster, old=before, new=str(new).partition("/")[2])
-    for old, new in part(difference, "lanes", "renamed").items():
-        cluster, _, lane = old.partition("/")
-        forge, _, before = lane.partition("/")
-        if forge in _KINDS:
-            lost = _words(base, forge, before) - _words(head, forge)
-            yield Rename.model_validate(
-                {
-                    "kind": _KINDS[forge],
-                    "cluster": cluster,
-                    "old": before,
-                    "new": str(new).rpartition("/")[2],
-                    "lost": tuple(sorted(lost)),
-                }
-            )
-
-
-def _words(report: Mapping[str, Any], forge: str, name: str | None = None) -> set[str]:
-    """Everything that a job may say to some lane, or to the lanes of that name."""
-    return {
-        word
-        for _, cluster in parts(report, "clusters")
-        for _, lane in parts(cluster, "lanes")
-        if text(lane, "forge") == forge and name in (None, text(lane, "name"))
-        for word in words(lane, "write")
-    }
-
-
-def _fits(data: Mapping[str, Any]) -> bool:
-    return len(json.dumps(data, indent=2)) <= MOST_CHARACTERS
+def renames(difference: Difference, base: Report, head: Report) -> Iterator[Rename]:
+    """Yield the renamed clusters, then pools, then lanes."""
+    for old, new in difference.clusters.renamed.items():
+        yield Rename(kind="cluster", old=old, new=new)
+    for old, new in difference.pools.renamed.items():
+        cluster, _, name = old.partition("/")
+        yield Rename(kind="pool", cluster=cluster, old=name, new=new.partition("/")[2])
+    for old, new in difference.lanes.renamed.items():
+        cluster, forge, name = old.split("/")
+        lost = lost_labels(base, head, forge, name)
+        yield Rename.model_validate(
+            {
+                "kind": _KINDS[forge],
+                "cluster": cluster,
+                "old": name,
+                "new": new.rpartition("/")[2],
+                "lost": tuple(lost[:100]),
+            }
+        )

@@ -1,6 +1,6 @@
-"""The base of a comparison: a commit found by git, and its files in a scratch folder.
+"""The base of a comparison: a commit, and its files in a scratch folder.
 
-Nothing of the working tree is touched. The scratch folder is a worktree of the same repository:
+The scratch folder is a worktree of the same repository, so the working tree is not changed:
 https://git-scm.com/docs/git-worktree.
 """
 
@@ -22,26 +22,25 @@ from pulumi_rehearsal import interrupts
 from pulumi_rehearsal.errors import RehearsalError
 
 DEFAULTS: Final = ("origin/main", "main")
-"""Tried in this order where no base is named."""
+"""Tried in this order if no base is named."""
 
 LIMIT_S: Final = 120.0
-"""A command of git's on local files; one that takes longer waits for what never comes."""
-
+"""Limit of one git command; it only reads local files."""
 
 SCRATCH: Final = "gpu-runners-base-"
-"""What the names of scratch folders begin with."""
+"""Prefix of scratch folders."""
 
 LOCK: Final = "lock"
-"""A file in each, locked while its run lives: the kernel lets go of it however the run ends."""
+"""A file in each scratch folder, locked by its run: the kernel unlocks it when the run ends."""
 
 
-class WrongBase(RehearsalError):
-    """The base that was asked for cannot be found: an option to correct, not a fault of a stack."""
+class WrongBaseError(RehearsalError):
+    """The base cannot be found: an option is wrong, not a stack."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Revision:
-    """A commit, the name it was asked for by, and in words what was taken instead of it."""
+    """A commit, the ref that names it, and a note if it is not the tip of that ref."""
 
     ref: str
     commit: str
@@ -50,15 +49,16 @@ class Revision:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repository:
-    """The git repository that holds the project; `project` is the project's folder in it."""
+    """A git repository and the folder of the project in it."""
 
     top: Path
     project: Path
 
     def base(self, ref: str | None, *, exact: bool = False) -> Revision:
-        """The commit to compare with: where the branch left `ref`, or `ref` itself if `exact`.
+        """Return the merge base of the branch and `ref`, or `ref` itself if `exact`.
 
-        What others added to `ref` since then is not of this branch. Raises `WrongBase`.
+        Commits that others added to `ref` later do not belong to this branch. Raises
+        `WrongBaseError`.
         """
         name, commit = self._named(ref)
         if exact:
@@ -68,8 +68,8 @@ class Repository:
             return Revision(ref=name, commit=commit)
         if shared:
             note = (
-                f"{name} has moved on; compared with {shared[:9]}, where this branch left it "
-                "(EXACT=1 compares with its tip)"
+                f"{name} has newer commits; compared with the merge base {shared[:9]} "
+                "(EXACT=1 compares with the tip)"
             )
             return Revision(ref=name, commit=shared, note=note)
         why = "the clone is shallow" if self._is_shallow() else "they share no history"
@@ -77,29 +77,28 @@ class Repository:
         return Revision(ref=name, commit=commit, note=note)
 
     def head(self) -> str:
-        """The commit that is checked out."""
         return self._ask("rev-parse", "HEAD")
 
     def changed_files(self, commit: str) -> list[str]:
-        """Paths in the project that the working tree has different from `commit`, new ones too."""
+        """Return the paths in the project that differ from `commit`, untracked ones too."""
         folder = str(self.project)
-        told = self._ask("diff", "--name-only", "-z", "--relative", commit, "--", folder)
+        changed = self._ask("diff", "--name-only", "-z", "--relative", commit, "--", folder)
         new = self._ask("ls-files", "--others", "--exclude-standard", "-z", "--", folder)
-        return sorted({path for path in f"{told}\0{new}".split("\0") if path})
+        return sorted({path for path in f"{changed}\0{new}".split("\0") if path})
 
     def uncommitted(self) -> bool:
-        """Whether the project has changes that are in no commit."""
+        """Return whether the project has uncommitted changes."""
         return bool(self._ask("status", "--porcelain", "--", str(self.project)))
 
     @contextmanager
     def checked_out(self, commit: str) -> Generator[Path]:
-        """The project's folder as it was at `commit`; removed at the end. Raises `RehearsalError`."""
+        """Check out the project's folder at `commit`; remove it at the end."""
         scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
         tree = scratch / "tree"
         lock = (scratch / LOCK).open("w")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # No hook of the repository's runs: it would act on a folder that nobody works in.
+            # Without the repository's hooks: they are for folders that people work in.
             done = self._git(
                 "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach", "--quiet",
                 str(tree), commit,
@@ -112,14 +111,14 @@ class Repository:
                 self._remove(tree)
 
     def sweep(self) -> None:
-        """Removes what runs that were killed have left of `checked_out`; a living run keeps its."""
+        """Remove the scratch folders of runs that were killed, but not those of running ones."""
         self._git("worktree", "prune")
         for line in self._ask("worktree", "list", "--porcelain", "-z").split("\0"):
             tree = Path(line.removeprefix("worktree "))
             if not line.startswith("worktree ") or not tree.parent.name.startswith(SCRATCH):
                 continue
             try:
-                # Not made where there is none: without one the folder is not of this program.
+                # Opened, never created: a folder without this file does not belong to this program.
                 with (tree.parent / LOCK).open("r+") as lock, interrupts.ignored():
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     self._remove(tree)
@@ -127,11 +126,16 @@ class Repository:
                 continue
 
     def has(self, commit: str, path: Path) -> bool:
-        """Whether a file of the project, by its path from there, is in a commit."""
+        """Return whether a commit has a file of the project."""
         return " blob " in self._ask("ls-tree", "-z", commit, "--", str(path))
 
+    def text(self, commit: str, name: str) -> str | None:
+        """Return a file of the project at a commit, `None` if it does not exist there."""
+        done = self._git("show", "--end-of-options", f"{commit}:./{name}")
+        return done.stdout if done.returncode == 0 else None
+
     def stacks(self, commit: str) -> list[str]:
-        """Names of the project's stacks, in the working tree or in a commit."""
+        """Return the names of the stacks in the working tree and in a commit."""
         then = self._ask("ls-tree", "-z", "--name-only", commit).split("\0")
         names = {*then, *(file.name for file in self.project.iterdir())}
         found = (re.fullmatch(r"Pulumi\.(.+)\.yaml", name) for name in names)
@@ -150,17 +154,19 @@ class Repository:
             if commit:
                 return name, commit
         wanted = f"BASE={ref}" if ref else f"none of {', '.join(DEFAULTS)}"
-        problem = f"{wanted}: is no commit, branch or tag here"
+        problem = f"{wanted}: is not a commit, branch or tag of this repository"
         if self._is_shallow():
-            raise WrongBase(f"{problem}: the clone is shallow; run git fetch --unshallow")
-        remedy = "run git fetch" if ref else "name the base, as in make diff BASE=HEAD~1"
-        raise WrongBase(f"{problem}; {remedy}, or correct it (git branch --all lists the names)")
+            raise WrongBaseError(f"{problem}: the clone is shallow; run git fetch --unshallow")
+        remedy = (
+            "run git fetch, or correct it" if ref else "name a base, like make diff BASE=HEAD~1"
+        )
+        raise WrongBaseError(f"{problem}; {remedy} (git branch --all lists the names)")
 
     def _is_shallow(self) -> bool:
         return self._ask("rev-parse", "--is-shallow-repository") == "true"
 
     def _ask(self, *arguments: str) -> str:
-        """What git prints; empty where it fails."""
+        """Return the output of git, an empty text if it fails."""
         done = self._git(*arguments)
         return done.stdout.strip("\n") if done.returncode == 0 else ""
 
@@ -169,21 +175,21 @@ class Repository:
 
 
 def repository(project: Path) -> Repository:
-    """The repository that `project` is in. Raises `WrongBase` where it is in none."""
+    """Return the repository of `project`. Raises `WrongBaseError` if there is none."""
     try:
         done = _run_git(project, "rev-parse", "--show-toplevel")
     except FileNotFoundError:
-        raise WrongBase("there is no git on PATH; install it") from None
+        raise WrongBaseError("git is not on PATH; install it") from None
     if done.returncode != 0:
-        raise WrongBase(
-            f"{project}: is not a git checkout ({_last_line(done)}); a diff needs the base's "
-            "files: clone the repository, or use make rehearse FROM=old.yaml TO=new.yaml"
+        raise WrongBaseError(
+            f"{project}: is not in a git repository ({_last_line(done)}); clone the repository, or "
+            "compare two files: make rehearse FROM=old.yaml TO=new.yaml"
         )
     return Repository(top=Path(done.stdout.strip("\n")), project=project.resolve())
 
 
 def _run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # Variables of a hook that runs us would point git at another tree.
+    # In a hook, these variables would point git to another tree.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return subprocess.run(  # noqa: S603
         ["git", *arguments],  # noqa: S607 - the user's own git

@@ -1,4 +1,4 @@
-"""A diff on the terminal: what is dangerous first and last, between them what differs."""
+"""A diff on the terminal, alerts first and again at the end."""
 
 from __future__ import annotations
 
@@ -8,48 +8,46 @@ from pulumi_rehearsal import messages
 from rich.console import Console
 from rich.markdown import Markdown
 
-from change import caution, wording
+from change import alerts, wording
+from change.difference_page import difference_markdown
 from change.document import Document
-from change.escape import visible
+from change.escape import Phrase, visible
 from change.files import Made
-from change.wording import Phrase
-from fleet.report import difference_markdown
-from fleet.report.difference import is_empty
 
-_MOST_NAMES: Final = 5
+_MAX_NAMES: Final = 5
 """Protected resources that are named."""
 
 
 def show(made: Made, console: Console) -> None:
-    """Prints it; says at the end where it was left, and again what is dangerous."""
+    """Print the diff, where its files are, and the alerts again."""
     document = made.document
-    _urgent(document, console)
+    _alerts(document, console)
     if document.removed:
-        for phrase in caution.holdings(document):
+        for phrase in alerts.remaining(document):
             _line(console, phrase)
     if protected := wording.protected(document):
-        _line(console, (f"protected: {', '.join(protected[:_MOST_NAMES])}",))
-        if len(protected) > _MOST_NAMES:
-            _line(console, (f"and {len(protected) - _MOST_NAMES} more, see comment.md",))
-    if document.difference is not None and not is_empty(document.difference):
+        _line(console, (f"protected: {', '.join(protected[:_MAX_NAMES])}",))
+        if len(protected) > _MAX_NAMES:
+            _line(console, (f"and {len(protected) - _MAX_NAMES} more, see comment.md",))
+    if document.difference is not None and not document.difference.is_empty():
         console.print(Markdown(difference_markdown(document.difference)))
     _changes(document, console)
     if made.text:
-        _line(console, ("the engine:",), "")
+        _line(console, ("output of the engine:",), "")
         for text in made.text:
             _line(console, (text,), "")
     _line(console, (*wording.compared(document), ": ", *wording.counts(document)), "")
     _line(console, (f"see {messages.short(made.folder)}/",), "")
     if made.text:
-        # The first ones have left the screen by now.
-        _urgent(document, console)
+        # The first ones have scrolled away by now.
+        _alerts(document, console)
 
 
-def _urgent(document: Document, console: Console) -> None:
+def _alerts(document: Document, console: Console) -> None:
     for reason in document.refused:
         for part in f"refused: {reason}".split("\n"):
             _line(console, (part,), "", "bold red")
-    for phrase in caution.lines(document):
+    for phrase in alerts.alerts(document):
         _line(console, phrase, "! ", "bold red")
 
 
@@ -60,12 +58,12 @@ def _changes(document: Document, console: Console) -> None:
             _line(console, wording.rename(renamed))
         for setting in document.settings:
             _line(console, wording.setting(setting))
-    others = [one for one in document.subjects if not one.called_out]
+    others = [one for one in document.groups if not one.called_out]
     if others:
-        _line(console, ("what else changes:",), "")
+        _line(console, ("other changes:",), "")
         for one in others:
-            after = ", which follows" if wording.follows(one, document) else ""
-            _line(console, (*wording.thing(one), " ", *wording.event(one), after))
+            after = " because of other changes" if wording.is_indirect(one, document) else ""
+            _line(console, (*wording.title(one), " ", *wording.event(one), after))
 
 
 def _line(console: Console, phrase: Phrase, indent: str = "  ", style: str = "") -> None:

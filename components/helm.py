@@ -29,11 +29,7 @@ def install(
         name=release.name,
         namespace=release.namespace,
         chart=release.chart,
-        repository_opts=(
-            kubernetes.helm.v3.RepositoryOptsArgs(repo=release.repository)
-            if release.repository is not None
-            else None
-        ),
+        repository_opts=({"repo": release.repository} if release.repository is not None else None),
         version=release.version,
         values={**release.values, **(wiring or {})},
         timeout=release.timeout_s,
@@ -64,7 +60,7 @@ def namespace(
         labels["pod-security.kubernetes.io/enforce"] = "privileged"
     return kubernetes.core.v1.Namespace(
         logical_name,
-        metadata=kubernetes.meta.v1.ObjectMetaArgs(name=name, labels=labels),
+        metadata={"name": name, "labels": labels},
         opts=pulumi.ResourceOptions.merge(
             opts, pulumi.ResourceOptions(depends_on=list(depends_on))
         ),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pulumi_rehearsal import existing as outside
 from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.standin.kind import Resource
@@ -14,7 +12,7 @@ from bootstrap.report import claims_table
 from fleet.config.stackfile import STACK_KEY
 from fleet.findings import StackFileError
 from fleet.load import load
-from fleet.report import data, markdown
+from fleet.report import Report, build_report, markdown
 from rehearsal.stackfile import StackFile
 
 
@@ -23,7 +21,7 @@ def report(file: StackFile) -> str:
     return markdown(report_data(file))
 
 
-def report_data(file: StackFile) -> dict[str, Any]:
+def report_data(file: StackFile) -> Report:
     """Return the fleet's report as data. Raises `RehearsalError` with every error."""
     if file.stack is None:
         raise RehearsalError(
@@ -34,7 +32,7 @@ def report_data(file: StackFile) -> dict[str, Any]:
         fleet = load(file.stack, source=str(file.path), has_secret=lambda _: True)
     except StackFileError as error:
         raise RehearsalError(str(error)) from None
-    return data(fleet, stack=file.name)
+    return build_report(fleet, stack=file.name)
 
 
 def bootstrap(file: StackFile) -> str:

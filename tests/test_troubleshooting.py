@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from kubernetes_lab import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Lab
+from kubernetes_cluster import EKS_SCOPE, GPU_GROUP, SYSTEM_GROUP, Cluster
 from pulumi_rehearsal.standin.kind import Refusal
 
 from fleet.checks.judge import IDENTIFIERS
@@ -60,9 +60,9 @@ def test_without_the_fault_nothing_worse_than_a_note_is_told(data: dict[str, obj
 
 def test_a_namespace_that_does_not_admit_the_plugin_is_refused_by_the_rehearsal() -> None:
     assert ROWS[REHEARSED].finding == "rehearsal"
-    lab = Lab(EKS_SCOPE)
-    lab.eks(SYSTEM_GROUP, GPU_GROUP)
-    lab.namespace("gpu-operator")
+    cluster = Cluster(EKS_SCOPE)
+    cluster.eks(SYSTEM_GROUP, GPU_GROUP)
+    cluster.namespace("gpu-operator")
     off = {part: {"enabled": False} for part in ("driver", "toolkit")}
     release = {
         "chart": "gpu-operator",
@@ -75,7 +75,7 @@ def test_a_namespace_that_does_not_admit_the_plugin_is_refused_by_the_rehearsal(
     }
     label = "pod-security.kubernetes.io/enforce=privileged"
     with pytest.raises(Refusal, match=f"lacks the label {label}"):
-        lab.release(release)
+        cluster.release(release)
     assert label in ROWS[REHEARSED].place
 
 

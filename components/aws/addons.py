@@ -49,11 +49,7 @@ class EksAddons(pulumi.ComponentResource):
                 cluster_name=cluster_name,
                 addon_name=addon,
                 pod_identity_associations=(
-                    [
-                        aws.eks.AddonPodIdentityAssociationArgs(
-                            service_account="ebs-csi-controller-sa", role_arn=role.arn
-                        )
-                    ]
+                    [{"service_account": "ebs-csi-controller-sa", "role_arn": role.arn}]
                     if addon == _EBS_CSI
                     else None
                 ),

@@ -91,18 +91,18 @@ class EksCluster(pulumi.ComponentResource):
             name=plan.name,
             role_arn=role.arn,
             version=plan.version,
-            vpc_config=aws.eks.ClusterVpcConfigArgs(
-                subnet_ids=list(subnet_ids.values()),
-                endpoint_private_access=True,
-                endpoint_public_access=bool(plan.allow),
-                public_access_cidrs=list(plan.allow) or None,
-            ),
-            access_config=aws.eks.ClusterAccessConfigArgs(
-                authentication_mode="API",
+            vpc_config={
+                "subnet_ids": list(subnet_ids.values()),
+                "endpoint_private_access": True,
+                "endpoint_public_access": bool(plan.allow),
+                "public_access_cidrs": list(plan.allow) or None,
+            },
+            access_config={
+                "authentication_mode": "API",
                 # The principal that runs `pulumi up` also installs the charts.
-                bootstrap_cluster_creator_admin_permissions=True,
-            ),
-            upgrade_policy=aws.eks.ClusterUpgradePolicyArgs(support_type="STANDARD"),
+                "bootstrap_cluster_creator_admin_permissions": True,
+            },
+            upgrade_policy={"support_type": "STANDARD"},
             enabled_cluster_log_types=list(LOG_TYPES),
             bootstrap_self_managed_addons=False,  # the add-ons below are the only owners
             tags=plan.tags,
@@ -184,7 +184,7 @@ def _grant_admin(
         cluster_name=cluster_name,
         principal_arn=entry.principal_arn,
         policy_arn=_CLUSTER_ADMIN,
-        access_scope=aws.eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
+        access_scope={"type": "cluster"},
         opts=child,
     )
 

@@ -15,8 +15,8 @@ from fleet.clusters.eks_pools import EksPool
 class Interconnect:
     """The parts of a launch template for EFA. Not a component, because it belongs to one pool."""
 
-    interfaces: list[aws.ec2.LaunchTemplateNetworkInterfaceArgs]
-    placement: aws.ec2.LaunchTemplatePlacementArgs
+    interfaces: list[aws.ec2.LaunchTemplateNetworkInterfaceArgsDict]
+    placement: aws.ec2.LaunchTemplatePlacementArgsDict
 
     def __init__(
         self,
@@ -33,27 +33,23 @@ class Interconnect:
             description="EFA traffic between the nodes of one pool",
             vpc_id=cluster.vpc_id,
             # OS-bypass traffic needs every protocol, to and from the group itself.
-            ingress=[
-                aws.ec2.SecurityGroupIngressArgs(protocol="-1", from_port=0, to_port=0, self=True)
-            ],
-            egress=[
-                aws.ec2.SecurityGroupEgressArgs(protocol="-1", from_port=0, to_port=0, self=True)
-            ],
+            ingress=[{"protocol": "-1", "from_port": 0, "to_port": 0, "self": True}],
+            egress=[{"protocol": "-1", "from_port": 0, "to_port": 0, "self": True}],
             tags={**tags, "Name": f"{name}-efa"},
             opts=child,
         )
-        self.placement = aws.ec2.LaunchTemplatePlacementArgs(group_name=group.name)
+        self.placement = {"group_name": group.name}
         # EKS attaches no security group of its own when the template has interfaces.
         own = cluster.security_group_id
         groups = [*([own] if own is not None else ()), security.id]
         self.interfaces = [
-            aws.ec2.LaunchTemplateNetworkInterfaceArgs(
-                network_card_index=index % plan.network_cards,
-                device_index=0 if index == 0 else 1,
+            {
+                "network_card_index": index % plan.network_cards,
+                "device_index": 0 if index == 0 else 1,
                 # Only the first interface carries IP traffic and takes an address of the subnet.
-                interface_type="efa" if index == 0 else "efa-only",
-                security_groups=groups,
-                delete_on_termination="true",
-            )
+                "interface_type": "efa" if index == 0 else "efa-only",
+                "security_groups": groups,
+                "delete_on_termination": "true",
+            }
             for index in range(plan.efa_interfaces)
         ]

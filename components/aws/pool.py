@@ -84,23 +84,21 @@ class GpuNodeGroup(pulumi.ComponentResource):
             instance_types=list(plan.instance_types),
             node_role_arn=of.node_role_arn,
             subnet_ids=[of.subnet_ids[zone] for zone in plan.zones],
-            launch_template=aws.eks.NodeGroupLaunchTemplateArgs(
-                id=template.id,
+            launch_template={
+                "id": template.id,
                 # A number instead of $Latest, so that a preview shows a change of the template.
-                version=template.latest_version.apply(str),
-            ),
-            scaling_config=aws.eks.NodeGroupScalingConfigArgs(
-                min_size=plan.min_size,
-                max_size=plan.max_size,
-                desired_size=plan.desired_size,
-            ),
-            update_config=aws.eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
-            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(enabled=plan.node_repair),
+                "version": template.latest_version.apply(str),
+            },
+            scaling_config={
+                "min_size": plan.min_size,
+                "max_size": plan.max_size,
+                "desired_size": plan.desired_size,
+            },
+            update_config={"max_unavailable": 1},
+            node_repair_config={"enabled": plan.node_repair},
             labels=plan.labels,
             taints=[
-                aws.eks.NodeGroupTaintArgs(
-                    key=taint.key, value=taint.value, effect=TAINT_EFFECTS[taint.effect]
-                )
+                {"key": taint.key, "value": taint.value, "effect": TAINT_EFFECTS[taint.effect]}
                 for taint in plan.taints
             ],
             tags=of.tags,
@@ -117,7 +115,7 @@ class GpuNodeGroup(pulumi.ComponentResource):
             aws.autoscaling.Tag(
                 f"{name}-{_short(key)}",
                 autoscaling_group_name=group,
-                tag=aws.autoscaling.TagTagArgs(key=key, value=value, propagate_at_launch=False),
+                tag={"key": key, "value": value, "propagate_at_launch": False},
                 opts=child,
             )
         self.ready = [self.node_group]
@@ -178,44 +176,34 @@ def _launch_template(
     return aws.ec2.LaunchTemplate(
         name,
         block_device_mappings=[
-            aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
-                device_name=AMI_TYPES[plan.ami_type].root_device,
-                ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
-                    volume_size=plan.disk_gib,
-                    volume_type="gp3",
-                    encrypted="true",
-                    delete_on_termination="true",
-                ),
-            )
+            {
+                "device_name": AMI_TYPES[plan.ami_type].root_device,
+                "ebs": {
+                    "volume_size": plan.disk_gib,
+                    "volume_type": "gp3",
+                    "encrypted": "true",
+                    "delete_on_termination": "true",
+                },
+            }
         ],
-        metadata_options=aws.ec2.LaunchTemplateMetadataOptionsArgs(
-            http_endpoint="enabled",
-            http_tokens="required",
-            http_put_response_hop_limit=1,  # pods use Pod Identity, not the node's role
-        ),
+        metadata_options={
+            "http_endpoint": "enabled",
+            "http_tokens": "required",
+            "http_put_response_hop_limit": 1,  # pods use Pod Identity, not the node's role
+        },
         capacity_reservation_specification=(
-            aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(
-                capacity_reservation_target=(
-                    aws.ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
-                        capacity_reservation_id=reservation
-                    )
-                )
-            )
+            {"capacity_reservation_target": ({"capacity_reservation_id": reservation})}
             if reservation is not None
             else None
         ),
         instance_market_options=(
-            aws.ec2.LaunchTemplateInstanceMarketOptionsArgs(market_type="capacity-block")
-            if plan.capacity_type == "CAPACITY_BLOCK"
-            else None
+            {"market_type": "capacity-block"} if plan.capacity_type == "CAPACITY_BLOCK" else None
         ),
         network_interfaces=interconnect.interfaces if interconnect else None,
         placement=interconnect.placement if interconnect else None,
         user_data=user_data(plan),
         tag_specifications=[
-            aws.ec2.LaunchTemplateTagSpecificationArgs(
-                resource_type=kind, tags={**cluster.tags, "Name": name}
-            )
+            {"resource_type": kind, "tags": {**cluster.tags, "Name": name}}
             for kind in ("instance", "volume")
         ],
         tags=cluster.tags,

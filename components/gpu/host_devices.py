@@ -54,11 +54,7 @@ def _daemonset(
     pod: Any = plan.pod
     return kubernetes.apps.v1.DaemonSet(
         name,
-        metadata=kubernetes.meta.v1.ObjectMetaArgs(
-            name=plan.name, namespace=namespace_name, labels=plan.labels
-        ),
-        spec=kubernetes.apps.v1.DaemonSetSpecArgs(
-            selector=kubernetes.meta.v1.LabelSelectorArgs(match_labels=plan.labels), template=pod
-        ),
+        metadata={"name": plan.name, "namespace": namespace_name, "labels": plan.labels},
+        spec={"selector": {"match_labels": plan.labels}, "template": pod},
         opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[space])),
     )

@@ -64,10 +64,7 @@ def addon(
         name,
         addon_name=addon_name,
         cluster_id=cluster_id,
-        configurations=[
-            oci.containerengine.AddonConfigurationArgs(key=key, value=value)
-            for key, value in configuration.items()
-        ],
+        configurations=[{"key": key, "value": value} for key, value in configuration.items()],
         override_existing=True,
         remove_addon_resources_on_delete=True,
         opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(custom_timeouts=_MINUTES)),

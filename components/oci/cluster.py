@@ -73,22 +73,16 @@ class OkeCluster(pulumi.ComponentResource):
             kubernetes_version=plan.version,
             type="ENHANCED_CLUSTER",
             vcn_id=network.vcn_id,
-            cluster_pod_network_options=[
-                oci.containerengine.ClusterClusterPodNetworkOptionArgs(cni_type=CNI_TYPE)
-            ],
-            endpoint_config=oci.containerengine.ClusterEndpointConfigArgs(
-                subnet_id=network.subnet_ids["endpoint"],
-                is_public_ip_enabled=bool(plan.allow),
-                nsg_ids=list(network.security_group_ids["endpoint"]),
-            ),
-            options=oci.containerengine.ClusterOptionsArgs(
-                kubernetes_network_config=(
-                    oci.containerengine.ClusterOptionsKubernetesNetworkConfigArgs(
-                        services_cidr=plan.network.services_cidr
-                    )
-                ),
-                service_lb_subnet_ids=[balancers] if balancers is not None else None,
-            ),
+            cluster_pod_network_options=[{"cni_type": CNI_TYPE}],
+            endpoint_config={
+                "subnet_id": network.subnet_ids["endpoint"],
+                "is_public_ip_enabled": bool(plan.allow),
+                "nsg_ids": list(network.security_group_ids["endpoint"]),
+            },
+            options={
+                "kubernetes_network_config": ({"services_cidr": plan.network.services_cidr}),
+                "service_lb_subnet_ids": [balancers] if balancers is not None else None,
+            },
             freeform_tags=plan.tags,
             opts=pulumi.ResourceOptions.merge(
                 child,

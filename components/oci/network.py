@@ -162,27 +162,27 @@ def _route_tables(
         f"{name}-services",
         compartment_id=compartment_id,
         vcn_id=vcn_id,
-        services=[oci.core.ServiceGatewayServiceArgs(service_id=services.id)],
+        services=[{"service_id": services.id}],
         display_name=f"{name}-services",
         freeform_tags=tags,
         opts=child,
     )
-    out = oci.core.RouteTableRouteRuleArgs(
-        destination=_ANYWHERE, destination_type="CIDR_BLOCK", network_entity_id=internet.id
-    )
-    private = [
-        oci.core.RouteTableRouteRuleArgs(
-            destination=_ANYWHERE, destination_type="CIDR_BLOCK", network_entity_id=nat.id
-        ),
+    out: oci.core.RouteTableRouteRuleArgsDict = {
+        "destination": _ANYWHERE,
+        "destination_type": "CIDR_BLOCK",
+        "network_entity_id": internet.id,
+    }
+    private: list[oci.core.RouteTableRouteRuleArgsDict] = [
+        {"destination": _ANYWHERE, "destination_type": "CIDR_BLOCK", "network_entity_id": nat.id},
         # Oracle's registry and API, so that they cost no NAT traffic.
-        oci.core.RouteTableRouteRuleArgs(
-            destination=services.cidr_block,
-            destination_type="SERVICE_CIDR_BLOCK",
-            network_entity_id=service.id,
-        ),
+        {
+            "destination": services.cidr_block,
+            "destination_type": "SERVICE_CIDR_BLOCK",
+            "network_entity_id": service.id,
+        },
     ]
 
-    def table(label: str, rules: list[oci.core.RouteTableRouteRuleArgs]) -> oci.core.RouteTable:
+    def table(label: str, rules: list[oci.core.RouteTableRouteRuleArgsDict]) -> oci.core.RouteTable:
         return oci.core.RouteTable(
             f"{name}-{label}",
             compartment_id=compartment_id,
@@ -219,21 +219,13 @@ def _security_rule(
         destination=None if inward else peer,
         destination_type=None if inward else kind,
         tcp_options=(
-            oci.core.NetworkSecurityGroupSecurityRuleTcpOptionsArgs(
-                destination_port_range=(
-                    oci.core.NetworkSecurityGroupSecurityRuleTcpOptionsDestinationPortRangeArgs(
-                        min=rule.ports[0], max=rule.ports[1]
-                    )
-                )
-            )
+            {"destination_port_range": ({"min": rule.ports[0], "max": rule.ports[1]})}
             if rule.ports is not None
             else None
         ),
         icmp_options=(
             # Type 3 code 4, "fragmentation needed", for path MTU discovery.
-            oci.core.NetworkSecurityGroupSecurityRuleIcmpOptionsArgs(type=3, code=4)
-            if rule.protocol == "icmp"
-            else None
+            {"type": 3, "code": 4} if rule.protocol == "icmp" else None
         ),
         opts=child,
     )

@@ -85,44 +85,41 @@ class GpuNodePool(pulumi.ComponentResource):
             kubernetes_version=of.version,
             node_shape=plan.shape,
             node_shape_config=(
-                _ENGINE.NodePoolNodeShapeConfigArgs(ocpus=plan.ocpus, memory_in_gbs=plan.memory_gb)
+                {"ocpus": plan.ocpus, "memory_in_gbs": plan.memory_gb}
                 if plan.ocpus is not None
                 else None
             ),
-            node_source_details=_ENGINE.NodePoolNodeSourceDetailsArgs(
-                source_type="IMAGE",
-                image_id=plan.image_id or _newest_image(plan, of, self),
-                boot_volume_size_in_gbs=str(plan.boot_volume_gb),
-            ),
-            node_config_details=_ENGINE.NodePoolNodeConfigDetailsArgs(
-                size=plan.desired_size,
-                nsg_ids=list(of.worker_security_group_ids),
-                placement_configs=_placement(plan, of.worker_subnet_id),
-                node_pool_pod_network_option_details=(
-                    _ENGINE.NodePoolNodeConfigDetailsNodePoolPodNetworkOptionDetailsArgs(
-                        cni_type=CNI_TYPE,
-                        max_pods_per_node=plan.max_pods,
-                        pod_subnet_ids=[of.pod_subnet_id],
-                        pod_nsg_ids=list(of.pod_security_group_ids),
-                    )
+            node_source_details={
+                "source_type": "IMAGE",
+                "image_id": plan.image_id or _newest_image(plan, of, self),
+                "boot_volume_size_in_gbs": str(plan.boot_volume_gb),
+            },
+            node_config_details={
+                "size": plan.desired_size,
+                "nsg_ids": list(of.worker_security_group_ids),
+                "placement_configs": _placement(plan, of.worker_subnet_id),
+                "node_pool_pod_network_option_details": (
+                    {
+                        "cni_type": CNI_TYPE,
+                        "max_pods_per_node": plan.max_pods,
+                        "pod_subnet_ids": [of.pod_subnet_id],
+                        "pod_nsg_ids": list(of.pod_security_group_ids),
+                    }
                 ),
-                freeform_tags=of.tags,
-            ),
-            node_eviction_node_pool_settings=_ENGINE.NodePoolNodeEvictionNodePoolSettingsArgs(
-                eviction_grace_duration=plan.eviction_grace,
+                "freeform_tags": of.tags,
+            },
+            node_eviction_node_pool_settings={
+                "eviction_grace_duration": plan.eviction_grace,
                 # Otherwise a job that outlasts the grace period keeps its node for ever.
-                is_force_delete_after_grace_duration=True,
-            ),
+                "is_force_delete_after_grace_duration": True,
+            },
             node_pool_cycling_details=(
-                _ENGINE.NodePoolNodePoolCyclingDetailsArgs(
-                    is_node_cycling_enabled=True, maximum_surge="1", maximum_unavailable="0"
-                )
+                {"is_node_cycling_enabled": True, "maximum_surge": "1", "maximum_unavailable": "0"}
                 if plan.node_cycling
                 else None
             ),
             initial_node_labels=[
-                _ENGINE.NodePoolInitialNodeLabelArgs(key=key, value=value)
-                for key, value in plan.labels.items()
+                {"key": key, "value": value} for key, value in plan.labels.items()
             ],
             node_metadata=node_metadata(plan),
             freeform_tags=node_pool_tags(of.tags, plan),
@@ -185,25 +182,18 @@ def _newest_image(
 
 def _placement(
     plan: OkePool, subnet_id: pulumi.Input[str]
-) -> list[oci.containerengine.NodePoolNodeConfigDetailsPlacementConfigArgs]:
+) -> list[oci.containerengine.NodePoolNodeConfigDetailsPlacementConfigArgsDict]:
     """Return one placement for each availability domain, in the order of the pool."""
-    details = _ENGINE.NodePoolNodeConfigDetailsPlacementConfigArgs
-    preemptible = _ENGINE.NodePoolNodeConfigDetailsPlacementConfigPreemptibleNodeConfigArgs
-    action = (
-        _ENGINE.NodePoolNodeConfigDetailsPlacementConfigPreemptibleNodeConfigPreemptionActionArgs
-    )
     return [
-        details(
-            availability_domain=domain,
-            subnet_id=subnet_id,
-            capacity_reservation_id=plan.capacity_reservation_id,
-            preemptible_node_config=(
-                preemptible(
-                    preemption_action=action(type="TERMINATE", is_preserve_boot_volume=False)
-                )
+        {
+            "availability_domain": domain,
+            "subnet_id": subnet_id,
+            "capacity_reservation_id": plan.capacity_reservation_id,
+            "preemptible_node_config": (
+                {"preemption_action": {"type": "TERMINATE", "is_preserve_boot_volume": False}}
                 if plan.preemptible
                 else None
             ),
-        )
+        }
         for domain in plan.availability_domains
     ]

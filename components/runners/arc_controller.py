@@ -58,9 +58,7 @@ class ArcController(pulumi.ComponentResource):
         if plan.app is not None and private_key is not None:
             secret = kubernetes.core.v1.Secret(
                 f"{name}-github-app",
-                metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                    name=plan.credentials, namespace=plan.runner_namespace
-                ),
+                metadata={"name": plan.credentials, "namespace": plan.runner_namespace},
                 string_data={
                     "github_app_id": str(plan.app.id),
                     "github_app_installation_id": str(plan.app.installation_id),

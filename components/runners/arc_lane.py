@@ -39,9 +39,7 @@ class ArcLane(pulumi.ComponentResource):
             prerequisites.append(
                 kubernetes.core.v1.ConfigMap(
                     f"{name}-job-pod",
-                    metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                        name=plan.hook_template.name, namespace=plan.release.namespace
-                    ),
+                    metadata={"name": plan.hook_template.name, "namespace": plan.release.namespace},
                     # The hooks parse YAML, of which JSON is a subset.
                     data={
                         plan.hook_template.file: json.dumps(plan.hook_template.content, indent=2)

@@ -42,9 +42,7 @@ class GitLabLane(pulumi.ComponentResource):
             prerequisites.append(
                 kubernetes.core.v1.Secret(
                     f"{name}-token",
-                    metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                        name=plan.secret_name, namespace=plan.release.namespace
-                    ),
+                    metadata={"name": plan.secret_name, "namespace": plan.release.namespace},
                     # The chart projects both keys, even if the second is empty.
                     string_data={
                         "runner-token": pulumi.Output.secret(token),

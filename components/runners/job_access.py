@@ -28,22 +28,20 @@ def job_access(
     )
     account = kubernetes.core.v1.ServiceAccount(
         f"{name}-account",
-        metadata=kubernetes.meta.v1.ObjectMetaArgs(
-            name=plan.account, namespace=plan.account_namespace
-        ),
+        metadata={"name": plan.account, "namespace": plan.account_namespace},
         opts=options,
     )
     ready: list[pulumi.Resource] = [account]
     for namespace in plan.namespaces:
         role = kubernetes.rbac.v1.Role(
             f"{name}-role-{namespace}",
-            metadata=kubernetes.meta.v1.ObjectMetaArgs(name=plan.role, namespace=namespace),
+            metadata={"name": plan.role, "namespace": namespace},
             rules=[
-                kubernetes.rbac.v1.PolicyRuleArgs(
-                    api_groups=list(rule.api_groups),
-                    resources=list(rule.resources),
-                    verbs=list(rule.verbs),
-                )
+                {
+                    "api_groups": list(rule.api_groups),
+                    "resources": list(rule.resources),
+                    "verbs": list(rule.verbs),
+                }
                 for rule in plan.permissions
             ],
             opts=options,
@@ -51,14 +49,18 @@ def job_access(
         ready.append(
             kubernetes.rbac.v1.RoleBinding(
                 f"{name}-binding-{namespace}",
-                metadata=kubernetes.meta.v1.ObjectMetaArgs(name=plan.role, namespace=namespace),
-                role_ref=kubernetes.rbac.v1.RoleRefArgs(
-                    api_group="rbac.authorization.k8s.io", kind="Role", name=plan.role
-                ),
+                metadata={"name": plan.role, "namespace": namespace},
+                role_ref={
+                    "api_group": "rbac.authorization.k8s.io",
+                    "kind": "Role",
+                    "name": plan.role,
+                },
                 subjects=[
-                    kubernetes.rbac.v1.SubjectArgs(
-                        kind="ServiceAccount", name=plan.account, namespace=plan.account_namespace
-                    )
+                    {
+                        "kind": "ServiceAccount",
+                        "name": plan.account,
+                        "namespace": plan.account_namespace,
+                    }
                 ],
                 opts=pulumi.ResourceOptions.merge(
                     child, pulumi.ResourceOptions(depends_on=[role, account])

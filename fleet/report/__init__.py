@@ -1,9 +1,8 @@
-"""What a stack is, for people and programs: as data, Markdown, a picture, a difference."""
+"""The report of a stack: as data, Markdown and a picture."""
 
-from fleet.report.data import data
-from fleet.report.difference import compare
-from fleet.report.difference_page import difference_markdown
+from fleet.report.build import build_report
 from fleet.report.markdown import markdown
+from fleet.report.model import Report
 from fleet.report.picture import picture
 
-__all__ = ["compare", "data", "difference_markdown", "markdown", "picture"]
+__all__ = ["Report", "build_report", "markdown", "picture"]

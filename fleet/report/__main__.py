@@ -1,7 +1,7 @@
-"""The report of a stack file on the terminal, as Markdown or as JSON: needs no engine, no account.
+"""The command `python -m fleet.report`: the report of a stack file, without engine or account.
 
-Ends with 1 where the stack file is refused, every finding on stderr (and, as JSON, where the report
-would be), and with 2 for a wrong option.
+Exit codes: 0; 1 if the stack file is refused, with every finding on stderr (with `--format json`
+also on stdout); 2 for a wrong option. `change.report` adds the difference to a base.
 """
 
 from __future__ import annotations
@@ -9,25 +9,55 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from fleet.config.stackfile import NotAStackFile, stack_value
 from fleet.findings import StackFileError
 from fleet.load import load
-from fleet.report.base import NoSuchBase, base_report
-from fleet.report.data import data, finding_data
-from fleet.report.difference import compare
-from fleet.report.difference_page import difference_markdown
+from fleet.report.build import build_report, finding_section
 from fleet.report.markdown import markdown
+from fleet.report.model import Report
 
-FORMATS = ("terminal", "markdown", "json")
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Appendix:
+    """What follows the report: keys beside those of the report, or Markdown."""
+
+    json: dict[str, Any]
+    markdown: str
+
+
+MakeAppendix = Callable[[argparse.Namespace, Path, Report], Appendix | None]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report. Exit code: 0, or 1 where the stack file is refused."""
-    parser = _parser()
+    """Print the report of a stack file; return the exit code."""
+    return run(options_parser("python -m fleet.report"), arguments)
+
+
+def options_parser(program: str) -> argparse.ArgumentParser:
+    """Return a parser of the options that choose the stack file and the output."""
+    parser = argparse.ArgumentParser(
+        prog=program, description="Show the lanes, pools, cost and findings of a stack file."
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--stack", help="name of a stack: its file is Pulumi.<stack>.yaml")
+    which.add_argument("--config", help="path of a stack file")
+    parser.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
+    parser.add_argument("--output", help="file to write; default: standard output")
+    return parser
+
+
+def run(
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str] | None,
+    make_appendix: MakeAppendix | None = None,
+) -> int:
+    """Print the report and what follows it; return the exit code."""
     options = parser.parse_args(arguments)
     file = Path(options.config or f"Pulumi.{options.stack}.yaml")
     try:
@@ -35,81 +65,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, UnicodeDecodeError):
         parser.error(f"{file}: cannot be read; name a stack or the path of its file")
     try:
-        report = _report(text, str(file), options.stack)
+        report = report_of(text, str(file), options.stack)
     except (StackFileError, NotAStackFile) as error:
         print(error, file=sys.stderr)
         if options.format == "json" and isinstance(error, StackFileError):
-            refused = {"refused": True, "findings": [finding_data(one) for one in error.findings]}
-            _put(options.output, f"{json.dumps(refused, indent=2, ensure_ascii=False)}\n")
+            findings = [finding_section(one).model_dump() for one in error.findings]
+            with _output(options.output) as out:
+                out.write(_json({"refused": True, "findings": findings}))
         return 1
-    difference = None
-    if options.base:
-        try:
-            base = base_report(
-                options.base, file, lambda text, source: _report(text, source, options.stack)
-            )
-            difference = compare(base, report)
-        except NoSuchBase as error:
-            parser.error(f"--base {error}")
-        except (StackFileError, NotAStackFile) as error:
-            # An older file may be one that this revision refuses: the report stands without it.
-            print(f"there is no difference to show, the base is refused:\n{error}", file=sys.stderr)
-    _write(options, report, difference)
+    appendix = make_appendix(options, file, report) if make_appendix is not None else None
+    with _output(options.output) as out:
+        _write(out, options.format, report, appendix)
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m fleet.report", description="what a stack file stands for"
-    )
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--stack", help="name of a stack: Pulumi.<stack>.yaml is read")
-    what.add_argument("--config", help="path of a stack file")
-    parser.add_argument(
-        "--base", help="show the difference to this git revision, stack file or report (.json)"
-    )
-    parser.add_argument("--format", choices=FORMATS, default=FORMATS[0])
-    parser.add_argument("--output", help="file to write; default: standard output")
-    return parser
+def report_of(text: str, source: str, stack: str | None) -> Report:
+    """Return the report of a stack file's text; `source` names the file in messages.
 
-
-def _report(text: str, source: str, stack: str | None) -> dict[str, Any]:
-    """The report of a stack file's text; it needs no secret, so every one counts as there."""
+    Secrets are not needed, so all of them count as set. Raises `StackFileError`, `NotAStackFile`.
+    """
     try:
         value = stack_value(text)
     except NotAStackFile as error:
         raise NotAStackFile(f"{source}: {error}") from None
     name = stack or Path(source.rpartition(":")[2]).stem.removeprefix("Pulumi.")
-    return data(load(value, source=source, has_secret=lambda _: True), stack=name)
+    return build_report(load(value, source=source, has_secret=lambda _: True), stack=name)
 
 
-def _write(
-    options: argparse.Namespace, report: dict[str, Any], difference: dict[str, Any] | None
-) -> None:
-    if options.format == "terminal":
-        from fleet.report.terminal import write  # noqa: PLC0415 (only a terminal pays for rich)
-
-        if options.output is None:
-            write(report, difference, sys.stdout)
-            return
-        with Path(options.output).open("w", encoding="utf-8") as file:
-            write(report, difference, file)
-        return
-    if options.format == "json":
-        whole = report if difference is None else {**report, "difference": difference}
-        text = f"{json.dumps(whole, indent=2, ensure_ascii=False)}\n"
+def _write(out: IO[str], style: str, report: Report, appendix: Appendix | None) -> None:
+    if style == "json":
+        more = appendix.json if appendix is not None else {}
+        out.write(_json({**report.model_dump(mode="json"), **more}))
+    elif style == "markdown":
+        out.write(markdown(report) + (f"\n{appendix.markdown}" if appendix is not None else ""))
     else:
-        text = markdown(report)
-        if difference is not None:
-            text = f"{text}\n{difference_markdown(difference)}"
-    _put(options.output, text)
+        from fleet.report.terminal import write  # noqa: PLC0415 (only a terminal needs rich)
+
+        write(out, report, appendix.markdown if appendix is not None else "")
 
 
-def _put(output: str | None, text: str) -> None:
-    if output is None:
-        sys.stdout.write(text)
+def _json(data: dict[str, Any]) -> str:
+    return f"{json.dumps(data, indent=2, ensure_ascii=False)}\n"
+
+
+@contextmanager
+def _output(path: str | None) -> Generator[IO[str]]:
+    if path is None:
+        yield sys.stdout
     else:
-        Path(output).write_text(text, encoding="utf-8")
+        with Path(path).open("w", encoding="utf-8") as file:
+            yield file
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""Lanes as data: what to write, where a job lands, how many fit, what an hour of it costs.
-
-Units: see `fleet.report.shape`.
-"""
+"""Lanes of the report: how a job selects a lane, where it runs, how many fit, what they cost."""
 
 from __future__ import annotations
 
@@ -22,56 +19,56 @@ from fleet.kubernetes.scheduling import (
     together,
     untolerated,
 )
-from fleet.report import shape
+from fleet.report import model
 from fleet.runners.github import GitHubLanePlan
 
 _LAUNCHES_ELSEWHERE = "kubernetes-novolume"
-"""Container mode whose waiting runners stand on CPU nodes."""
+"""Container mode in which runners wait on CPU nodes."""
 
 
 def lane_id(lane: LaneView) -> str:
-    """The lane's key among those of its cluster: github/gpu-t4."""
+    """Return the key of a lane in its cluster, like github/gpu-t4."""
     return f"{forge(lane)}/{lane.plan.name}"
 
 
 def forge(lane: LaneView) -> Literal["github", "gitlab"]:
-    """Whose jobs it runs."""
+    """Return the forge whose jobs the lane runs."""
     return "github" if isinstance(lane.plan, GitHubLanePlan) else "gitlab"
 
 
-def lane_data(lane: LaneView, spec: Cluster) -> shape.Lane:
-    """One lane; `spec` is what the stack file says of its cluster."""
+def lane_section(lane: LaneView, spec: Cluster) -> model.Lane:
+    """Return one lane; `spec` is its cluster in the stack file."""
     plan = lane.plan
     is_github = isinstance(plan, GitHubLanePlan)
     owner = spec.github if is_github else spec.gitlab
     placements = _placements(lane)
-    prices = [one["usd_per_job_hour"] for one in placements if one["usd_per_job_hour"] is not None]
-    return {
-        "path": plan.path,
-        "forge": forge(lane),
-        "name": plan.name,
-        "url": owner.url if owner is not None else "",
-        "group": owner.lanes[plan.name].group if isinstance(owner, GitHub) else None,
-        "write": list(plan.runs_on if is_github else plan.tags),
-        "pools": list(plan.job.pools),
-        "job": _job(lane),
-        "placements": placements,
-        "least_jobs": plan.least_jobs if is_github else 0,
-        "most_jobs": plan.most_jobs,
-        "jobs_on_full_pools": _on_full_pools(placements, lane.pools),
-        "usd_per_job_hour": ({"floor": min(prices), "ceiling": max(prices)} if prices else None),
-        "image": plan.job_image,
-        "runner_image": plan.runner_image if is_github else None,
-        "container_mode": plan.container_mode if is_github else None,
-        "chart_version": plan.release.version,
-        "paused": lane.spec.paused,
-    }
+    prices = [one.usd_per_job_hour for one in placements if one.usd_per_job_hour is not None]
+    return model.Lane(
+        path=plan.path,
+        forge=forge(lane),
+        name=plan.name,
+        url=owner.url if owner is not None else "",
+        group=owner.lanes[plan.name].group if isinstance(owner, GitHub) else None,
+        write=list(plan.runs_on if is_github else plan.tags),
+        pools=list(plan.job.pools),
+        job=_job(lane),
+        placements=placements,
+        least_jobs=plan.least_jobs if is_github else 0,
+        most_jobs=plan.most_jobs,
+        jobs_on_full_pools=_jobs_on_full_pools(placements, lane.pools),
+        usd_per_job_hour=(model.Range(floor=min(prices), ceiling=max(prices)) if prices else None),
+        image=plan.job_image,
+        runner_image=plan.runner_image if is_github else None,
+        container_mode=plan.container_mode if is_github else None,
+        chart_version=plan.release.version,
+        paused=lane.spec.paused,
+    )
 
 
 def waiting_nodes(lanes: Iterable[LaneView]) -> dict[str, int]:
-    """Nodes by pool that waiting runners hold at least, each on the first pool that takes it.
+    """Return how many nodes of each pool waiting runners keep up, each on its first usable pool.
 
-    It is a floor: runners of several lanes are packed as if they could be cut.
+    This is a lower bound: runners of several lanes are packed as if a runner could be split.
     """
     asked: dict[str, Amounts] = {}
     offers: dict[str, Amounts] = {}
@@ -102,7 +99,7 @@ def _whole_nodes(asked: Amounts, has: Mapping[str, int]) -> int:
     return max((-(-amount // has[name]) for name, amount in asked.items() if amount > 0), default=0)
 
 
-def _job(lane: LaneView) -> shape.Job:
+def _job(lane: LaneView) -> model.Job:
     job, spec = lane.job, lane.spec
     sizes = {
         "cpu": spec.cpu,
@@ -111,40 +108,40 @@ def _job(lane: LaneView) -> shape.Job:
         "shm": spec.shm,
         "memory_limit": spec.memory_limit,
     }
-    return {
-        "gpus": job.gpus,
-        "device": job.device,
-        "cpu_m": job.request.cpu_m,
-        "memory_mib": job.request.memory_mib,
-        "disk_mib": job.request.disk_mib,
-        "shm_mib": job.shm_mib,
-        "memory_limit_mib": job.memory_limit_mib,
-        "left_out": [name for name, stated in sizes.items() if stated is None],
-    }
+    return model.Job(
+        gpus=job.gpus,
+        device=job.device,
+        cpu_m=job.request.cpu_m,
+        memory_mib=job.request.memory_mib,
+        disk_mib=job.request.disk_mib,
+        shm_mib=job.shm_mib,
+        memory_limit_mib=job.memory_limit_mib,
+        left_out=[name for name, size in sizes.items() if size is None],
+    )
 
 
-def _placements(lane: LaneView) -> list[shape.Placement]:
-    asked = together(lane.pods.on_pool)
-    found: list[shape.Placement] = []
+def _placements(lane: LaneView) -> list[model.Placement]:
+    requested = together(lane.pods.on_pool)
+    found: list[model.Placement] = []
     for pool in lane.pools:
-        barrier = _barrier(lane, pool)
+        obstacle = _obstacle(lane, pool)
         for node in pool.nodes:
-            count, limit = (0, barrier) if barrier else _copies(asked, pool, node)
+            count, limit = (0, obstacle) if obstacle else _copies(requested, pool, node)
             price = node.usd_per_hour
             found.append(
-                {
-                    "pool": pool.name,
-                    "kind": node.kind,
-                    "jobs_per_node": count,
-                    "limited_by": limit,
-                    "usd_per_job_hour": round(price / count, 6) if price and count else None,
-                }
+                model.Placement(
+                    pool=pool.name,
+                    kind=node.kind,
+                    jobs_per_node=count,
+                    limited_by=limit,
+                    usd_per_job_hour=round(price / count, 6) if price and count else None,
+                )
             )
     return found
 
 
-def _barrier(lane: LaneView, pool: Pool) -> str | None:
-    """What keeps the lane's jobs off every node of the pool."""
+def _obstacle(lane: LaneView, pool: Pool) -> str | None:
+    """Return what keeps the lane's jobs off every node of the pool."""
     if pool.paused:
         return "paused"
     for pod in lane.pods.on_pool:
@@ -156,18 +153,20 @@ def _barrier(lane: LaneView, pool: Pool) -> str | None:
     return None
 
 
-def _copies(asked: Amounts, pool: Pool, node: Node) -> tuple[int, str]:
-    """Where GPUs run out at the same time as something else, no GPU is stranded: they are named."""
+def _copies(requested: Amounts, pool: Pool, node: Node) -> tuple[int, str]:
+    """Return how many jobs fit and which resource limits them.
+
+    If GPUs run out together with another resource, no GPU is stranded and GPUs are the limit.
+    """
     has = offer(pool, node)
-    count, limit = copies(asked, has)
-    gpus = asked[GPU_RESOURCE]
+    count, limit = copies(requested, has)
+    gpus = requested[GPU_RESOURCE]
     return count, GPU_RESOURCE if gpus and has[GPU_RESOURCE] // gpus == count else limit
 
 
-def _on_full_pools(placements: Iterable[shape.Placement], pools: Iterable[Pool]) -> int:
-    """Of a pool of several kinds the one that takes the fewest jobs counts."""
-    each: dict[str, int] = {}
+def _jobs_on_full_pools(placements: Iterable[model.Placement], pools: Iterable[Pool]) -> int:
+    """Count jobs; a pool of several kinds counts with the kind that takes the fewest."""
+    fewest: dict[str, int] = {}
     for one in placements:
-        count = one["jobs_per_node"]
-        each[one["pool"]] = min(each.get(one["pool"], count), count)
-    return sum(pool.max_size * each[pool.name] for pool in pools)
+        fewest[one.pool] = min(fewest.get(one.pool, one.jobs_per_node), one.jobs_per_node)
+    return sum(pool.max_size * fewest[pool.name] for pool in pools)

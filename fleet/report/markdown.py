@@ -1,43 +1,45 @@
-"""The report as Markdown, for a pull request: money and picture first, then what is behind them.
+"""The report as Markdown, for a pull request: cost and picture first, then the tables.
 
-It is made of the data (`fleet.report.shape`) and of nothing else.
+It reads the report (`fleet.report.model`) and nothing else.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from fleet.catalog.ec2 import PRICE_REGION
+from fleet.report.model import Cluster, Finding, Lane, Pool, Quota, Report, Silenced, Totals
 from fleet.report.phrases import (
+    cluster_title,
     code,
+    count,
     dollars,
     free_of,
     gpus_of,
     hourly,
     job_of,
     jobs_of,
-    kind_of,
-    landings,
+    jobs_per_node,
     lane_price,
     nodes_of,
     other_labels,
     plain,
+    platform_name,
+    selector_of,
     span,
     table,
-    written,
 )
 from fleet.report.picture import picture
-from fleet.report.read import Data, count, lanes, part, parts, pools, rows, text, usd, words
 
 SEVERITIES = ("error", "warning", "note")
 
 
-def markdown(report: Data) -> str:
-    """The whole report; headings begin at the second level."""
+def markdown(report: Report) -> str:
+    """Return the whole report; its headings start at the second level."""
     blocks = (
         headline(report),
-        _picture(report),
+        ("```mermaid", picture(report), "```"),
         _lanes(report),
         _pools(report),
         _quotas(report),
@@ -47,85 +49,80 @@ def markdown(report: Data) -> str:
     return "\n\n".join("\n".join(block) for block in map(list, blocks) if block) + "\n"
 
 
-def headline(report: Data) -> Iterator[str]:
-    """Money, GPUs, clusters, lanes and findings in one small table."""
-    totals = part(report, "totals")
-    gpus = [f"{n} x {plain(m)}" for m, n in part(totals, "gpus").items() if n]
+def headline(report: Report) -> Iterator[str]:
+    """Yield the heading, and a small table of cost, GPUs, clusters, lanes and findings."""
+    totals = report.totals
+    gpus = [f"{number} x {plain(model)}" for model, number in totals.gpus.items() if number]
     clusters = [
-        f"{code(name)} ({plain(kind_of(body))})" for name, body in parts(report, "clusters")
+        f"{code(name)} ({plain(cluster_title(body))})" for name, body in report.clusters.items()
     ]
-    every = [lane for _, _, lane in lanes(report)]
-    paused = sum(1 for lane in every if lane.get("paused"))
-    name = text(report, "stack")
-    yield from (f"## Fleet {code(name)}" if name else "## Fleet", "")
+    lanes = [lane for _, _, lane in report.lanes()]
+    paused = sum(lane.paused for lane in lanes)
+    yield from (f"## Fleet {code(report.stack or '')}".rstrip(), "")
     yield from table(
         ("", ""),
         (
-            ("Cost a month", _cost(totals)),
-            ("GPUs when full", ", ".join(gpus) or "none"),
+            ("Cost per month", _cost(totals)),
+            ("GPUs at full size", ", ".join(gpus) or "none"),
             ("Clusters", "<br>".join(clusters)),
-            ("Lanes", f"{len(every)}" + (f", {paused} paused" if paused else "")),
-            ("Findings", f"{_counts(report)}, as of {text(report, 'date')}"),
+            ("Lanes", f"{len(lanes)}" + (f", {paused} paused" if paused else "")),
+            ("Findings", f"{_counts(report)}, as of {plain(report.date)}"),
         ),
     )
 
 
-def _cost(totals: Data) -> str:
-    """Of the nodes, which is what a change of pools and lanes moves."""
-    money, dates = part(totals, "usd_per_month"), words(totals, "price_dates")
-    if not usd(money, "ceiling"):
-        return "no node here is priced"
-    when = f" of {span(dates[0], dates[-1])}" if dates else ""
+def _cost(totals: Totals) -> str:
+    month, dates = totals.usd_per_month, totals.price_dates
+    if not month.ceiling:
+        return "no pool has a price"
+    when = f" of {plain(span(dates[0], dates[-1]))}" if dates else ""
     return (
-        f"**{dollars(usd(money, 'floor'))}** idle, **{dollars(usd(money, 'ceiling'))}** full: "
-        f"nodes only, at prices on demand{when}, AWS as in {PRICE_REGION}; control planes, NAT and "
-        "disks are extra"
+        f"**{dollars(month.floor)}** idle, **{dollars(month.ceiling)}** at full size. Nodes only, "
+        f"at on-demand prices{when} (AWS: prices of {PRICE_REGION}); control planes, NAT and "
+        "disks are not included"
     )
 
 
-def _counts(report: Data) -> str:
-    found = Counter(text(one, "severity") for one in rows(report, "findings"))
-    said = [
-        f"{found[one]} {one}{'' if found[one] == 1 else 's'}" for one in SEVERITIES if found[one]
-    ]
-    silenced = len(rows(report, "silenced"))
-    return ", ".join([*(said or ["none"]), *([f"{silenced} silenced"] if silenced else [])])
+def _counts(report: Report) -> str:
+    number = Counter(finding.severity for finding in report.findings)
+    parts = [count(number[severity], severity) for severity in SEVERITIES if number[severity]]
+    silenced = [f"{len(report.silenced)} silenced"] if report.silenced else []
+    return ", ".join([*(parts or ["none"]), *silenced])
 
 
-def _picture(report: Data) -> Iterator[str]:
-    yield from ("```mermaid", picture(report), "```")
-
-
-def _lanes(report: Data) -> Iterator[str]:
-    several = len(part(report, "clusters")) > 1
-    head = ("Lane", "Write", "Lands on", "A job gets", "Jobs at once", "USD a job-hour ")
+def _lanes(report: Report) -> Iterator[str]:
     yield from ("## Lanes", "")
-    yield from table(
-        ("Cluster", *head) if several else head,
-        (
-            ((plain(cluster), *cells) if several else cells)
-            for cluster, name, lane in lanes(report)
-            for cells in (_lane(name, lane),)
-        ),
+    head = ("Lane", "Write in the job", "Runs on", "A job gets", "Jobs at a time")
+    yield from _table_by_cluster(
+        report,
+        (*head, "USD per job-hour "),
+        ((cluster, _lane(name, lane)) for cluster, name, lane in report.lanes()),
     )
     yield from (
         "",
-        "A job-hour is the price of the node, shared by the jobs that fill it: of the cheapest and "
-        "of the dearest node that the lane may use.",
+        "The price of a job-hour is the price of a node divided by the jobs that fill it, for the "
+        "cheapest and for the most expensive node of the lane.",
     )
 
 
-def _lane(name: str, lane: Data) -> tuple[str, ...]:
-    more = other_labels(lane)
-    write = code(written(lane)) + (f"<br>also {', '.join(map(code, more))}" if more else "")
-    found = landings(lane)
-    number = len(found) > 1
+def _table_by_cluster(
+    report: Report, head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]
+) -> list[str]:
+    """Return a table that names the cluster of each row if there are several clusters."""
+    if len(report.clusters) < 2:
+        return table(head, (cells for _, cells in rows))
+    return table(("Cluster", *head), ((plain(cluster), *cells) for cluster, cells in rows))
+
+
+def _lane(name: str, lane: Lane) -> tuple[str, ...]:
+    labels = other_labels(lane)
+    pools = jobs_per_node(lane)
     return (
         plain(name),
-        write,
+        code(selector_of(lane)) + (f"<br>also {', '.join(map(code, labels))}" if labels else ""),
         "<br>".join(
-            f"{f'{rank}. ' if number else ''}{code(pool)}: {plain(fit)}"
-            for rank, (pool, fit) in enumerate(found, start=1)
+            f"{f'{rank}. ' if len(pools) > 1 else ''}{code(pool)}: {plain(fit)}"
+            for rank, (pool, fit) in enumerate(pools, start=1)
         ),
         plain(job_of(lane)),
         jobs_of(lane),
@@ -133,172 +130,155 @@ def _lane(name: str, lane: Data) -> tuple[str, ...]:
     )
 
 
-def _pools(report: Data) -> Iterator[str]:
+def _pools(report: Report) -> Iterator[str]:
     yield from ("## Pools", "")
-    several = len(part(report, "clusters")) > 1
-    head = (
-        *("Pool", "Nodes", "Kind", "GPUs a node", "Free for jobs", "Capacity"),
-        *("USD an hour ", "USD a month "),
+    head = ("Pool", "Nodes", "Kind", "GPUs per node", "Free for jobs", "Capacity")
+    yield from _table_by_cluster(
+        report,
+        (*head, "USD per hour ", "USD per month "),
+        ((cluster, _pool(name, pool)) for cluster, name, pool in report.pools()),
     )
-    yield from table(
-        ("Cluster", *head) if several else head,
-        (
-            ((plain(cluster), *cells) if several else cells)
-            for cluster, name, pool in pools(report)
-            for cells in (_pool(name, pool),)
-        ),
-    )
-    yield from _what_is_counted(report)
-    yield from _moving_images(report)
+    yield from _price_notes(report)
+    yield from _unpinned_images(report)
 
 
-def _pool(name: str, pool: Data) -> tuple[str, ...]:
-    money = part(pool, "usd_per_month")
+def _pool(name: str, pool: Pool) -> tuple[str, ...]:
+    month = pool.usd_per_month
     return (
         code(name),
         nodes_of(pool),
-        plain(", ".join(words(pool, "kinds"))),
+        plain(", ".join(pool.kinds)),
         plain(gpus_of(pool)) or "none",
         plain(free_of(pool)),
-        plain(text(pool, "capacity")),
-        hourly(usd(part(pool, "price"), "usd_per_hour")) if pool.get("price") else "",
-        span(f"{usd(money, 'floor'):,.0f}", f"{usd(money, 'ceiling'):,.0f}") if money else "",
+        plain(pool.capacity),
+        hourly(pool.price.usd_per_hour) if pool.price else "",
+        span(f"{month.floor:,.0f}", f"{month.ceiling:,.0f}") if month else "",
     )
 
 
-def _what_is_counted(report: Data) -> Iterator[str]:
-    """Whose prices these are, of which day, and what they leave out."""
-    prices: dict[tuple[str, str, str], list[str]] = {}
+def _price_notes(report: Report) -> Iterator[str]:
+    """Yield source and date of the prices, and what they do not include."""
+    sources: dict[tuple[str, str, str], list[str]] = {}
     notes: dict[str, list[str]] = {}
-    for cluster, name, pool in pools(report):
-        price = part(pool, "price")
+    for cluster, name, pool in report.pools():
+        price = pool.price
         if price:
-            key = (text(price, "region"), text(price, "date"), text(price, "source"))
-            prices.setdefault(key, []).append(text(price, "kind"))
-        if text(pool, "not_counted"):
-            notes.setdefault(text(pool, "not_counted"), []).append(f"{cluster}/{name}")
-        if pool.get("paused") and price:
-            notes.setdefault("paused, so nothing is counted", []).append(f"{cluster}/{name}")
-    free = [name for name, body in parts(report, "clusters") if text(body, "kind") == "existing"]
+            key = (price.region or "", price.date or "", price.source)
+            sources.setdefault(key, []).append(price.kind)
+        if pool.not_counted:
+            notes.setdefault(pool.not_counted, []).append(f"{cluster}/{name}")
+        if pool.paused and price:
+            notes.setdefault("paused, counted as zero", []).append(f"{cluster}/{name}")
     yield ""
-    if prices:
-        yield (
-            "Prices are on demand (Linux), a month has 730 hours; disks, traffic, NAT and control "
-            "planes are extra."
+    if sources:
+        yield from (
+            "Prices are on-demand prices for Linux; a month has 730 hours. Disks, traffic, NAT and "
+            "control planes are not included.",
+            "",
         )
-        yield ""
-    for (region, day, source), kinds in prices.items():
-        where = f" in {region}" if region else ""
-        yield (
-            f"- {plain(', '.join(dict.fromkeys(kinds)))}{where}: {f'{day}, ' if day else ''}"
-            f"{plain(source)}"
-        )
+    for (region, day, source), kinds in sources.items():
+        where = f" in {plain(region)}" if region else ""
+        when = f"{plain(day)}, " if day else ""
+        yield f"- {plain(', '.join(dict.fromkeys(kinds)))}{where}: {when}{plain(source)}"
     for note, names in notes.items():
         yield f"- {', '.join(map(code, names))}: {plain(note)}"
-    for name in free:
-        yield f"- {code(name)}: somebody else's nodes; they cost this stack nothing"
+    for name, body in report.clusters.items():
+        if body.kind == "existing":
+            yield f"- {code(name)}: an existing cluster; its nodes are not part of this cost"
 
 
-def _moving_images(report: Data) -> Iterator[str]:
-    """Images that nobody pinned: what a pool runs then depends on the day."""
-    moving = [
+def _unpinned_images(report: Report) -> Iterator[str]:
+    names = [
         f"{cluster}/{name}"
-        for cluster, body in parts(report, "clusters")
-        if text(body, "kind") == "oke"
-        for name, pool in parts(body, "pools")
-        if not text(part(pool, "made_of"), "image")
+        for cluster, body in report.clusters.items()
+        if body.kind == "oke"
+        for name, pool in body.pools.items()
+        if not pool.made_of.image
     ]
-    if moving:
+    if names:
         yield (
-            f"- {', '.join(map(code, moving))}: the newest node image of the day; pin `image_id` "
-            "for production"
+            f"- {', '.join(map(code, names))}: no `image_id`, so new nodes use the newest image at "
+            "the time of `up`; pin `image_id` for production"
         )
 
 
-def _quotas(report: Data) -> Iterator[str]:
-    found = rows(report, "quotas")
-    if not found:
-        return
-    yield from ("## Quotas at full size", "")
-    yield from table(
-        ("Quota", "Where", "Needed ", "A new account has", "Pools"), map(_quota, found)
-    )
+def _quotas(report: Report) -> Iterator[str]:
+    if report.quotas:
+        head = ("Quota", "Where", "Needed ", "A new account has", "Pools")
+        yield from ("## Quotas at full size", "", *table(head, map(_quota, report.quotas)))
 
 
-def _quota(quota: Data) -> tuple[str, ...]:
-    domains = words(quota, "domains")
-    account = text(quota, "account")
-    name = plain(text(quota, "name"))
-    default = text(quota, "default")
+def _quota(quota: Quota) -> tuple[str, ...]:
+    name = plain(quota.name)
+    often_none = "often 0" if quota.unit == "GPUs" else ""
     return (
-        f"{name} ({code(text(quota, 'code'))})" if quota.get("code") else name,
-        plain(text(quota, "region"))
-        + (f", profile {code(account)}" if account else "")
-        + (f"<br>over {plain(', '.join(domains))}" if domains else ""),
-        f"{count(quota, 'needed'):,} {plain(text(quota, 'unit'))}",
-        default or ("often 0" if text(quota, "unit") == "GPUs" else ""),
-        ", ".join(map(code, words(quota, "pools"))),
+        f"{name} ({code(quota.code)})" if quota.code else name,
+        plain(quota.region)
+        + (f", profile {code(quota.account)}" if quota.account else "")
+        + (f"<br>over {plain(', '.join(quota.domains))}" if quota.domains else ""),
+        f"{quota.needed:,} {plain(quota.unit)}",
+        often_none if quota.default is None else str(quota.default),
+        ", ".join(map(code, quota.pools)),
     )
 
 
-def _versions(report: Data) -> Iterator[str]:
+def _versions(report: Report) -> Iterator[str]:
+    """Yield the table of versions, with the end of their support and the clusters that have them.
+
+    Rows of several clusters with the same version are one row.
+    """
+    clusters: dict[tuple[str, str, str], dict[str, None]] = {}
+    for cluster, body in report.clusters.items():
+        for row in _versions_of(body):
+            clusters.setdefault(row, {})[cluster] = None
     yield from ("## Versions", "")
-    yield from table(("What", "Version", "Supported until", "Where"), version_rows(report))
+    yield from table(
+        ("What", "Version", "Supported until", "Where"),
+        (
+            (plain(what), code(version), plain(until), ", ".join(map(code, where)))
+            for (what, version, until), where in clusters.items()
+        ),
+    )
 
 
-def version_rows(report: Data) -> list[tuple[str, str, str, str]]:
-    """What runs in which version, until when, and where; marked up."""
-    found: dict[tuple[str, str, str], dict[str, None]] = {}
-    for cluster, body in parts(report, "clusters"):
-        if text(body, "version"):
-            what = f"Kubernetes ({kind_of({'kind': body.get('kind')})})"
-            found.setdefault((what, text(body, "version"), _until(body)), {})[cluster] = None
-        for _, pool in parts(body, "pools"):
-            image = text(part(pool, "made_of"), "image")
-            if image:
-                found.setdefault(("Node image", image, ""), {})[cluster] = None
-        drivers = part(body, "drivers")
-        for driver in drivers:
-            until = f"{text(drivers, driver)} (its branch)" if drivers[driver] else ""
-            found.setdefault(("NVIDIA driver, at least", driver, until), {})[cluster] = None
-        for chart, version in part(body, "charts").items():
-            found.setdefault((f"Chart {chart}", str(version), ""), {})[cluster] = None
-    return [
-        (plain(what), code(version), plain(until), ", ".join(map(code, where)))
-        for (what, version, until), where in found.items()
-    ]
+def _versions_of(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
+    if cluster.version:
+        end, rule = cluster.support_end, cluster.support_rule
+        until = f"{end} ({rule})" if end and rule else end or rule or ""
+        yield f"Kubernetes ({platform_name(cluster.kind)})", cluster.version, until
+    for pool in cluster.pools.values():
+        if pool.made_of.image:
+            yield "Node image", pool.made_of.image, ""
+    for driver, end in cluster.drivers.items():
+        yield "NVIDIA driver, at least", driver, f"{end} (its branch)" if end else ""
+    for chart, version in cluster.charts.items():
+        yield f"Chart {chart}", version, ""
 
 
-def _until(cluster: Data) -> str:
-    end, rule = text(cluster, "support_end"), text(cluster, "support_rule")
-    return f"{end} ({rule})" if end and rule else end or rule
-
-
-def _findings(report: Data) -> Iterator[str]:
-    found = rows(report, "findings")
-    silenced = rows(report, "silenced")
-    if not found and not silenced:
+def _findings(report: Report) -> Iterator[str]:
+    if not report.findings and not report.silenced:
         return
-    notes = [one for one in found if text(one, "severity") == "note"]
-    loud = [finding_line(one) for one in found if one not in notes]
-    blocks = [["## Findings"], *([loud] if loud else [])]
+    notes = [one for one in report.findings if one.severity == "note"]
+    others = [finding_line(one) for one in report.findings if one.severity != "note"]
+    blocks = [["## Findings"], *([others] if others else [])]
     if notes:
-        blocks.append(_folded(f"{len(notes)} note{'' if len(notes) == 1 else 's'}", notes))
-    if silenced:
-        blocks.append(_folded(f"{len(silenced)} silenced", silenced))
+        blocks.append(_folded(count(len(notes), "note"), notes))
+    if report.silenced:
+        blocks.append(_folded(f"{len(report.silenced)} silenced", report.silenced))
     yield "\n\n".join("\n".join(block) for block in blocks)
 
 
-def finding_line(finding: Data) -> str:
-    """One finding as an item of a list: where, what, what to do, and which rule says so."""
-    reason = text(finding, "reason")
-    message, remedy = plain(text(finding, "message")), plain(text(finding, "remedy"))
-    return (
-        f"- {code(text(finding, 'path')) or 'the whole stack'}: {message}; {remedy} "
-        f"({code(text(finding, 'rule'))})" + (f"<br>silenced: {plain(reason)}" if reason else "")
+def finding_line(finding: Finding) -> str:
+    """Return a finding as a list item: path, message, remedy and rule."""
+    line = (
+        f"- {code(finding.path) or 'the whole stack'}: {plain(finding.message)}; "
+        f"{plain(finding.remedy)} ({code(finding.rule)})"
     )
+    if isinstance(finding, Silenced):
+        line += f"<br>silenced: {plain(finding.reason)}"
+    return line
 
 
-def _folded(summary: str, findings: list[Data]) -> list[str]:
+def _folded(summary: str, findings: Iterable[Finding]) -> list[str]:
     opened = ["<details>", f"<summary>{summary}</summary>", ""]
     return [*opened, *map(finding_line, findings), "", "</details>"]

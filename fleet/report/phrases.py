@@ -1,7 +1,6 @@
-"""The words in which every rendering says an amount, a lane, a pool.
+"""Amounts, lanes and pools as text, the same for every rendering of a report.
 
-Nothing here is marked up but by `code`, `plain` and `table`, which take text that may hold
-anything.
+Only `code`, `plain` and `table` return Markdown; they accept any text.
 """
 
 from __future__ import annotations
@@ -9,177 +8,170 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fleet.report.read import Data, count, part, rows, text, usd, words
+from fleet.kubernetes.labels import GPU_RESOURCE
+from fleet.report.model import Cluster, Lane, Placement, Pool
 
-_KINDS = {"eks": "EKS", "oke": "OKE", "existing": "existing"}
-
-_GPU = "nvidia.com/gpu"
+_PLATFORMS = {"eks": "EKS", "oke": "OKE", "existing": "existing"}
 _RESOURCES = {"ephemeral-storage": "disk", "cpu": "CPU"}
-"""Kubernetes' spelling -> what people say, where it differs."""
+"""Resource names of Kubernetes that a report spells differently."""
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun in the right form."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def dollars(amount: float) -> str:
-    """A month's money: whole USD."""
+    """Return a monthly amount in whole USD."""
     return f"{amount:,.0f} USD"
 
 
 def hourly(amount: float) -> str:
-    """An hour's money: USD to the cent, or to a tenth of it where it is little."""
+    """Return an hourly amount in USD, with a third digit below 1 USD."""
     return f"{amount:,.2f}" if amount >= 1 else f"{amount:.3f}"
 
 
 def span(low: str, high: str) -> str:
-    """A range, or the one value that it is."""
+    """Return a range, or the one value if both ends are equal."""
     return low if low == high else f"{low} to {high}"
 
 
 def cpu(millicores: int) -> str:
-    """Cores, as people count them."""
+    """Return cores."""
     return f"{millicores / 1000:g} CPU"
 
 
 def size(mib: int) -> str:
-    """MiB, or GiB with one digit, rounded down."""
+    """Return MiB, or GiB with one digit, rounded down."""
     if mib < 1024:
         return f"{mib} MiB"
     tenths = mib * 10 // 1024
     return f"{tenths // 10} GiB" if tenths % 10 == 0 else f"{tenths / 10} GiB"
 
 
-def kind_of(cluster: Data) -> str:
-    """EKS 1.35 in us-west-2."""
-    name = _KINDS.get(text(cluster, "kind"), text(cluster, "kind"))
-    version = text(cluster, "version").removeprefix("v")
-    where = text(cluster, "region")
-    context = text(cluster, "context")
-    said = " ".join(word for word in (name, version) if word)
-    if where:
-        said += f" in {where}"
-    return f"{said}, kubeconfig context {context}" if context else said
+def cluster_title(cluster: Cluster) -> str:
+    """Return kind, version and place of a cluster, like "EKS 1.35 in us-west-2"."""
+    version = (cluster.version or "").removeprefix("v")
+    title = " ".join(part for part in (platform_name(cluster.kind), version) if part)
+    if cluster.region:
+        title += f" in {cluster.region}"
+    return f"{title}, kubeconfig context {cluster.context}" if cluster.context else title
 
 
-def gpus_of(pool: Data) -> str:
-    """1 x T4 (16 GB), each for 2 jobs; nothing for a pool without."""
-    model = text(pool, "gpu")
-    if not model:
+def platform_name(kind: str) -> str:
+    """Return how people spell the kind of a cluster."""
+    return _PLATFORMS.get(kind, kind)
+
+
+def gpus_of(pool: Pool) -> str:
+    """Return the GPUs of a node, like "1 x T4 (16 GB)"; empty without GPUs."""
+    if not pool.gpu:
         return ""
-    said = f"{count(pool, 'gpus')} x {model}"
-    if count(pool, "mig_instances") > 1:
-        said += f", each in {count(pool, 'mig_instances')} MIG instances"
-    if count(pool, "gpu_memory_gb"):
-        said += f" ({count(pool, 'gpu_memory_gb')} GB)"
-    if count(pool, "time_slices") > 1:
-        said += f", each for {count(pool, 'time_slices')} jobs in turn"
-    return said
+    text = f"{pool.gpus} x {pool.gpu}"
+    if pool.mig_instances > 1:
+        text += f", each in {pool.mig_instances} MIG instances"
+    if pool.gpu_memory_gb:
+        text += f" ({pool.gpu_memory_gb} GB)"
+    if pool.time_slices > 1:
+        text += f", each time-sliced for {pool.time_slices} jobs"
+    return text
 
 
-def bounds_of(pool: Data) -> str:
-    """0 to 10 nodes."""
-    return span(str(count(pool, "min")), str(count(pool, "max")))
+def bounds_of(pool: Pool) -> str:
+    """Return the minimum and maximum number of nodes, like "0 to 10"."""
+    return span(str(pool.min), str(pool.max))
 
 
-def state_of(pool: Data) -> str:
-    """What else is to be said of the number of nodes."""
-    if pool.get("paused"):
+def state_of(pool: Pool) -> str:
+    """Return whether the pool is paused, or how many nodes waiting runners keep up."""
+    if pool.paused:
         return "paused"
-    idle = count(pool, "idle")
-    return f"{idle} held by waiting runners" if idle > count(pool, "min") else ""
+    return f"{pool.idle} held by waiting runners" if pool.idle > pool.min else ""
 
 
-def nodes_of(pool: Data) -> str:
-    """0 to 10, and what else is to be said of it."""
-    return ", ".join(said for said in (bounds_of(pool), state_of(pool)) if said)
+def nodes_of(pool: Pool) -> str:
+    """Return the bounds of a pool and its state."""
+    return ", ".join(part for part in (bounds_of(pool), state_of(pool)) if part)
 
 
-def free_of(pool: Data) -> str:
-    """What jobs may use of an empty node, with the devices of its host."""
-    free = part(pool, "free")
-    said = [
-        cpu(count(free, "cpu_m")),
-        f"{size(count(free, 'memory_mib'))} memory",
-        f"{size(count(free, 'disk_mib'))} disk",
-    ]
-    said += [f"/dev/{name} for {jobs} jobs" for name, jobs in part(pool, "devices").items()]
-    return ", ".join(said)
+def free_of(pool: Pool) -> str:
+    """Return what jobs can use on an empty node, with its host devices."""
+    free = pool.free
+    parts = [cpu(free.cpu_m), f"{size(free.memory_mib)} memory", f"{size(free.disk_mib)} disk"]
+    parts += [f"/dev/{name} for {jobs} jobs" for name, jobs in pool.devices.items()]
+    return ", ".join(parts)
 
 
-def job_of(lane: Data) -> str:
-    """What a job gets; nothing is said of what it does not ask for."""
-    job = part(lane, "job")
-    said: list[str] = []
-    gpus = count(job, "gpus")
-    if gpus:
-        said.append(f"{gpus} GPU{'' if gpus == 1 else 's'}")
-    if text(job, "device"):
-        said.append(f"/dev/{text(job, 'device')}")
-    if count(job, "cpu_m"):
-        said.append(cpu(count(job, "cpu_m")))
-    for key, name in (("memory_mib", "memory"), ("disk_mib", "disk")):
-        if count(job, key):
-            said.append(f"{size(count(job, key))} {name}")
-    return ", ".join(said)
+def job_of(lane: Lane) -> str:
+    """Return the resources of a job, without those that it does not request."""
+    job = lane.job
+    parts = [count(job.gpus, "GPU")] if job.gpus else []
+    if job.device:
+        parts.append(f"/dev/{job.device}")
+    if job.cpu_m:
+        parts.append(cpu(job.cpu_m))
+    for mib, name in ((job.memory_mib, "memory"), (job.disk_mib, "disk")):
+        if mib:
+            parts.append(f"{size(mib)} {name}")
+    return ", ".join(parts)
 
 
-def written(lane: Data) -> str:
-    """What to write in a job: `runs-on: gpu-t4`, `tags: [gpu, t4]`."""
-    found = words(lane, "write")
-    if text(lane, "forge") == "github":
-        return f"runs-on: {found[0]}" if found else "runs-on:"
-    return f"tags: [{', '.join(found)}]"
+def selector_of(lane: Lane) -> str:
+    """Return the line that selects the lane in a job: `runs-on: gpu-t4`, `tags: [gpu, t4]`."""
+    if lane.forge == "github":
+        return f"runs-on: {lane.write[0]}" if lane.write else "runs-on:"
+    return f"tags: [{', '.join(lane.write)}]"
 
 
-def other_labels(lane: Data) -> list[str]:
-    """Further labels that `runs-on` may name on GitHub."""
-    return words(lane, "write")[1:] if text(lane, "forge") == "github" else []
+def other_labels(lane: Lane) -> list[str]:
+    """Return the labels, beside the lane's name, that `runs-on` may list on GitHub."""
+    return lane.write[1:] if lane.forge == "github" else []
 
 
-def jobs_of(lane: Data) -> str:
-    """How many jobs at once: what the lane starts, and what full pools have room for."""
-    if lane.get("paused"):
+def jobs_of(lane: Lane) -> str:
+    """Return how many jobs the lane runs, and how many of them fit on full pools."""
+    if lane.paused:
         return "paused"
-    most, room = count(lane, "most_jobs"), count(lane, "jobs_on_full_pools")
-    waiting = count(lane, "least_jobs")
-    said = [
+    most, room, waiting = lane.most_jobs, lane.jobs_on_full_pools, lane.least_jobs
+    parts = [
         str(most),
         f"room for {room}" if room < most else "",
-        f"{waiting} runner{'' if waiting == 1 else 's'} waiting" if waiting else "",
+        f"{count(waiting, 'runner')} waiting" if waiting else "",
     ]
-    return ", ".join(one for one in said if one)
+    return ", ".join(part for part in parts if part)
 
 
-def landings(lane: Data) -> list[tuple[str, str]]:
-    """Each pool in order, and how many jobs a node of it takes."""
-    kinds: dict[str, list[Data]] = {pool: [] for pool in words(lane, "pools")}
-    for placement in rows(lane, "placements"):
-        kinds.setdefault(text(placement, "pool"), []).append(placement)
-    return [(pool, _fit(found)) for pool, found in kinds.items()]
+def jobs_per_node(lane: Lane) -> list[tuple[str, str]]:
+    """Return the pools in order of preference, each with the number of jobs that a node takes."""
+    by_pool: dict[str, list[Placement]] = {pool: [] for pool in lane.pools}
+    for placement in lane.placements:
+        by_pool.setdefault(placement.pool, []).append(placement)
+    return [(pool, _fit(placements)) for pool, placements in by_pool.items()]
 
 
-def _fit(placements: list[Data]) -> str:
-    several = len({count(one, "jobs_per_node") for one in placements}) > 1
-    said: dict[str, None] = {}
+def _fit(placements: list[Placement]) -> str:
+    several = len({one.jobs_per_node for one in placements}) > 1
+    parts: dict[str, None] = {}
     for one in placements:
-        jobs, limit = count(one, "jobs_per_node"), text(one, "limited_by")
-        if limit == "paused":
-            said["paused"] = None
+        if one.limited_by == "paused":
+            parts["paused"] = None
             continue
-        kind = f"{text(one, 'kind')}: " if several else ""
-        # Where GPUs run out first, or with the rest, nothing is stranded.
-        by = "" if limit in ("", _GPU) else f", limited by {_RESOURCES.get(limit, limit)}"
-        said[f"{kind}{jobs} a node{by}"] = None
-    return "; ".join(said)
+        kind = f"{one.kind}: " if several else ""
+        # If GPUs run out first, or together with something else, no GPU is stranded.
+        resource = _RESOURCES.get(one.limited_by, one.limited_by)
+        limit = "" if one.limited_by in ("", GPU_RESOURCE) else f", limited by {resource}"
+        parts[f"{kind}{one.jobs_per_node} a node{limit}"] = None
+    return "; ".join(parts)
 
 
-def lane_price(lane: Data) -> str:
-    """USD an hour of a job on a full node."""
-    found = part(lane, "usd_per_job_hour")
-    if not found:
-        return ""
-    return span(hourly(usd(found, "floor")), hourly(usd(found, "ceiling")))
+def lane_price(lane: Lane) -> str:
+    """Return the price of a job-hour on a full node, in USD; empty if no pool has a price."""
+    price = lane.usd_per_job_hour
+    return span(hourly(price.floor), hourly(price.ceiling)) if price else ""
 
 
 def code(value: str) -> str:
-    """Text as a code span, whatever backticks and pipes it holds."""
+    """Return a code span that holds any text, backticks included."""
     line = " ".join(value.split())
     if not line:
         return ""
@@ -192,15 +184,16 @@ _ACTIVE = re.compile(r"[\\`*_\[\]<>~&]")
 
 
 def plain(value: str) -> str:
-    """Text that shows as it is: no markup, no HTML, no mention of anybody."""
+    """Escape text so that it renders as it is: no markup, no HTML, no mention of a user."""
     line = _ACTIVE.sub(lambda found: f"\\{found[0]}", " ".join(value.split()))
     return line.replace("@", "@\u200b")
 
 
 def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> list[str]:
-    """A Markdown table of cells that are marked up already; a title that ends in a space is right.
+    """Return a Markdown table of cells that are Markdown already.
 
-    A pipe would end its cell, also inside a code span.
+    A column whose title ends in a space is aligned to the right. A pipe is escaped, because it
+    would end its cell even inside a code span.
     """
     titles = list(head)
     rule = ["---:" if title.endswith(" ") else "---" for title in titles]
@@ -211,5 +204,5 @@ def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> list[str]:
     ]
 
 
-def _cell(text_: str) -> str:
-    return text_.replace("|", "\\|")
+def _cell(markdown: str) -> str:
+    return markdown.replace("|", "\\|")

@@ -1,40 +1,39 @@
 """The fleet as a Mermaid flowchart, which GitHub and GitLab draw.
 
-What a job says -> lane -> its pools, numbered in order of preference, inside their cluster. A fleet
-of too many boxes is drawn by GPU model, and one of far too many by cluster.
+Selector in the job -> lane -> its pools, numbered in order of preference, inside their cluster. A
+fleet with too many boxes is drawn by GPU model; if that is still too large, by cluster.
 Escapes: https://mermaid.js.org/syntax/flowchart.html#entity-codes-to-escape-characters
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
-from fleet.report.phrases import bounds_of, gpus_of, kind_of, state_of, written
-from fleet.report.read import Data, count, lanes, part, parts, pools, text, words
+from fleet.report.model import Cluster, Lane, Pool, Report
+from fleet.report.phrases import bounds_of, cluster_title, count, gpus_of, selector_of, state_of
 
-MOST_BOXES = 60
-"""Above it a picture is no longer read, and GitHub's limit on text comes near."""
+MAX_BOXES = 60
+"""A larger picture is not readable, and comes near the size at which GitHub stops drawing."""
 
 _FORGES = {"github": "GitHub", "gitlab": "GitLab"}
-_CLASSES = (
-    "classDef gpu stroke-width:3px",
-    "classDef paused stroke-dasharray:4 4",
-)
+_CLASSES = ("classDef gpu stroke-width:3px", "classDef paused stroke-dasharray:4 4")
 
 
-def picture(report: Data, *, most: int = MOST_BOXES) -> str:
-    """The flowchart, without a fence around it; of at most `most` boxes."""
+def picture(report: Report, *, max_boxes: int = MAX_BOXES) -> str:
+    """Return the flowchart, without a fence around it, in at most `max_boxes` boxes."""
     for draw in (_by_pool, _by_model):
         lines, boxes = draw(report)
-        if boxes <= most:
+        if boxes <= max_boxes:
             break
     else:
-        lines = _by_cluster(report, most)
+        lines = _by_cluster(report, max_boxes)
     return "\n".join(("flowchart LR", *(f"  {line}" for line in lines)))
 
 
 def escaped(value: str) -> str:
-    """Text of a label: whatever could mean something to Mermaid becomes an entity code."""
+    """Replace every character that Mermaid could interpret by its entity code."""
     line = " ".join(value.split())
     return re.sub(r"[^A-Za-z0-9 ./_,()\[\]-]", lambda found: f"#{ord(found[0])};", line)
 
@@ -43,111 +42,106 @@ def _label(*lines: str) -> str:
     return "<br/>".join(escaped(line) for line in lines if line)
 
 
-def _by_pool(report: Data) -> tuple[list[str], int]:
+def _by_pool(report: Report) -> tuple[list[str], int]:
     lines: list[str] = []
-    said: list[str] = []
+    selectors: list[str] = []
     edges: list[str] = []
     boxes = 0
     pool_ids: dict[tuple[str, str], str] = {}
-    for index, (cluster, body) in enumerate(parts(report, "clusters")):
-        lines.append(f'subgraph c{index}["{_label(f"{cluster}: {kind_of(body)}")}"]')
-        for name, lane in parts(body, "lanes"):
-            box = f"l{len(said)}"
-            said.append(f'w{len(said)}(["{_label(written(lane))}"]) --> {box}')
-            most = f"{count(lane, 'most_jobs')} at once"
-            lines.append(f'  {box}["{_label(name, "paused" if lane.get("paused") else most)}"]')
-            for rank, pool in enumerate(words(lane, "pools"), start=1):
+    for index, (cluster, body) in enumerate(report.clusters.items()):
+        lines.append(f'subgraph c{index}["{_label(f"{cluster}: {cluster_title(body)}")}"]')
+        for name, lane in body.lanes.items():
+            box = f"l{len(selectors)}"
+            selectors.append(f'w{len(selectors)}(["{_label(selector_of(lane))}"]) --> {box}')
+            jobs = "paused" if lane.paused else f"{lane.most_jobs} at a time"
+            lines.append(f'  {box}["{_label(name, jobs)}"]')
+            for rank, pool in enumerate(lane.pools, start=1):
                 target = pool_ids.setdefault((cluster, pool), f"p{len(pool_ids)}")
-                several = len(words(lane, "pools")) > 1
-                edges.append(f"{box} {f'-->|{rank}|' if several else '-->'} {target}")
+                arrow = f"-->|{rank}|" if len(lane.pools) > 1 else "-->"
+                edges.append(f"{box} {arrow} {target}")
             boxes += 2
-        for name, pool in parts(body, "pools"):
+        for name, pool in body.pools.items():
             box = pool_ids.setdefault((cluster, name), f"p{len(pool_ids)}")
             lines.append(f'  {box}[("{_pool_label(name, pool)}")]{_class(pool)}')
             boxes += 1
         lines.append("end")
-    return [*said, *lines, *edges, *_CLASSES], boxes
+    return [*selectors, *lines, *edges, *_CLASSES], boxes
 
 
-def _pool_label(name: str, pool: Data) -> str:
-    kinds = words(pool, "kinds")
-    kind = f"{kinds[0]}{' and others' if len(kinds) > 1 else ''}" if kinds else ""
+def _pool_label(name: str, pool: Pool) -> str:
+    kind = f"{pool.kinds[0]}{' and others' if len(pool.kinds) > 1 else ''}" if pool.kinds else ""
     return _label(
         name,
         f"{bounds_of(pool)} x {kind}" if kind != name else f"{bounds_of(pool)} nodes",
         state_of(pool),
         gpus_of(pool),
-        text(pool, "capacity") if pool.get("not_counted") else "",
+        pool.capacity if pool.not_counted else "",
     )
 
 
-def _class(pool: Data) -> str:
-    if pool.get("paused"):
+def _class(pool: Pool) -> str:
+    if pool.paused:
         return ":::paused"
-    return ":::gpu" if pool.get("gpu") else ""
+    return ":::gpu" if pool.gpu else ""
 
 
-def _by_model(report: Data) -> tuple[list[str], int]:
-    """Lanes and pools of one GPU model of a cluster are one box each."""
+def _by_model(report: Report) -> tuple[list[str], int]:
+    """Draw the lanes, and the pools, of one GPU model in a cluster as one box each."""
     lines: list[str] = []
     edges: dict[str, None] = {}
-    boxes = len(_forges(report))
-    for index, (cluster, body) in enumerate(parts(report, "clusters")):
-        models = {name: text(pool, "gpu") or "CPU" for name, pool in parts(body, "pools")}
-        lines.append(f'subgraph c{index}["{_label(f"{cluster}: {kind_of(body)}")}"]')
+    every_lane = [lane for _, _, lane in report.lanes()]
+    boxes = len(_forges(every_lane))
+    for index, (cluster, body) in enumerate(report.clusters.items()):
+        models = {name: pool.gpu or "CPU" for name, pool in body.pools.items()}
+        lines.append(f'subgraph c{index}["{_label(f"{cluster}: {cluster_title(body)}")}"]')
         for rank, model in enumerate(dict.fromkeys(models.values())):
-            of_model = [pool for name, pool in parts(body, "pools") if models[name] == model]
-            most = sum(count(pool, "max") for pool in of_model)
+            pools = [pool for name, pool in body.pools.items() if models[name] == model]
+            nodes = count(sum(pool.max for pool in pools), "node")
             box = f"c{index}p{rank}"
-            label = _label(model, f"{_many(len(of_model), 'pool')}, {_many(most, 'node')} at most")
+            label = _label(model, f"{count(len(pools), 'pool')}, at most {nodes}")
             lines.append(f'  {box}[("{label}")]{":::gpu" if model != "CPU" else ""}')
             boxes += 1
             for forge, number in _lanes_on(body, models, model).items():
                 lane_box = f"c{index}p{rank}{forge}"
-                lines.append(f'  {lane_box}["{_label(_many(number, "lane"))}"]')
+                lines.append(f'  {lane_box}["{_label(count(number, "lane"))}"]')
                 edges[f"{forge} --> {lane_box}"] = None
                 edges[f"{lane_box} --> {box}"] = None
                 boxes += 1
         lines.append("end")
-    return [*_forge_boxes(report), *lines, *edges, *_CLASSES], boxes
+    return [*_forge_boxes(every_lane), *lines, *edges, *_CLASSES], boxes
 
 
-def _lanes_on(cluster: Data, models: dict[str, str], model: str) -> dict[str, int]:
-    """Lanes by forge whose first pool is of that model."""
-    found: dict[str, int] = {}
-    for _, lane in parts(cluster, "lanes"):
-        names = words(lane, "pools")
-        forge = text(lane, "forge")
-        if names and models.get(names[0]) == model and forge in _FORGES:
-            found[forge] = found.get(forge, 0) + 1
-    return found
+def _lanes_on(cluster: Cluster, models: dict[str, str], model: str) -> Counter[str]:
+    """Count the lanes by forge whose first pool has that GPU model."""
+    return Counter(
+        lane.forge
+        for lane in cluster.lanes.values()
+        if lane.pools and models.get(lane.pools[0]) == model and lane.forge in _FORGES
+    )
 
 
-def _by_cluster(report: Data, most: int) -> list[str]:
-    lines: list[str] = []
-    clusters = list(parts(report, "clusters"))
-    shown = max(0, most - len(_forges(report)) - 1)
+def _by_cluster(report: Report, max_boxes: int) -> list[str]:
+    every_lane = [lane for _, _, lane in report.lanes()]
+    lines = _forge_boxes(every_lane)
+    clusters = list(report.clusters.items())
+    shown = max(0, max_boxes - len(lines) - 1)
     for index, (cluster, body) in enumerate(clusters[:shown]):
-        said = (_many(len(part(body, "lanes")), "lane"), _many(len(part(body, "pools")), "pool"))
-        lines.append(f'c{index}["{_label(cluster, kind_of(body), ", ".join(said))}"]')
-        lines += [f"{forge} --> c{index}" for forge in _forges({"clusters": {cluster: body}})]
-    rest = clusters[shown:]
+        size = f"{count(len(body.lanes), 'lane')}, {count(len(body.pools), 'pool')}"
+        lines.append(f'c{index}["{_label(cluster, cluster_title(body), size)}"]')
+        lines += [f"{forge} --> c{index}" for forge in _forges(body.lanes.values())]
+    rest = [body for _, body in clusters[shown:]]
     if rest:
-        number = sum(1 for _ in pools({"clusters": dict(rest)}))
-        label = _label(f"{_many(len(rest), 'more cluster')}", f"with {_many(number, 'pool')}")
-        lines.append(f'rest["{label}"]')
-        lines += [f"{forge} --> rest" for forge in _forges({"clusters": dict(rest)})]
-    return [*_forge_boxes(report), *lines]
+        pools = count(sum(len(body.pools) for body in rest), "pool")
+        lines.append(f'rest["{_label(count(len(rest), "more cluster"), f"with {pools}")}"]')
+        forges = _forges(lane for body in rest for lane in body.lanes.values())
+        lines += [f"{forge} --> rest" for forge in forges]
+    return lines
 
 
-def _forges(report: Data) -> list[str]:
-    used = {text(lane, "forge") for _, _, lane in lanes(report)}
+def _forges(lanes: Iterable[Lane]) -> list[str]:
+    used = {lane.forge for lane in lanes}
     return [forge for forge in _FORGES if forge in used]
 
 
-def _forge_boxes(report: Data) -> list[str]:
-    return [f'{forge}(["{_FORGES[forge]}"])' for forge in _forges(report)]
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _forge_boxes(lanes: Iterable[Lane]) -> list[str]:
+    return [f'{forge}(["{_FORGES[forge]}"])' for forge in _forges(lanes)]

@@ -1,4 +1,4 @@
-"""Documents for the tests of what is made of them."""
+"""Documents for tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from change.document import Base, Document, Property, Resource, Subject
+from change.document import Base, Document, Group, Property, Resource
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -15,7 +15,7 @@ Made = TypeVar("Made", bound=BaseModel)
 
 
 def made(model: type[Made], values: dict[str, Any]) -> Made:
-    """As from a file: strict models take lists for tuples from JSON only."""
+    """Validate as JSON: strict models accept a list for a tuple only there."""
     return model.model_validate_json(
         json.dumps(values, default=lambda one: one.model_dump(mode="json"))
     )
@@ -30,9 +30,9 @@ def resource(operation: str = "update", **more: Any) -> Resource:
     return made(Resource, {"operation": operation, **values, **more})
 
 
-def subject(operation: str = "update", **more: Any) -> Subject:
+def group(operation: str = "update", **more: Any) -> Group:
     values: dict[str, Any] = {"kind": "pool", "cluster": "ci", "name": "t4"}
-    return made(Subject, {"operation": operation, **values, **more})
+    return made(Group, {"operation": operation, **values, **more})
 
 
 def prop(path: str = "scalingConfig.maxSize", **more: Any) -> Property:

@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from change.comment import (
-    MOST_CHARACTERS,
-    MOST_SUMMARY_BYTES,
+    MAX_CHARACTERS,
+    MAX_SUMMARY_BYTES,
     RUN_URL,
     comment,
     main,
     summary,
 )
 from change.document import Document, Rename
-from fleet.report import compare
-from tests.change.diffs import diff, prop, resource, subject
+from tests.change.diffs import diff, group, prop, resource
+from tests.fleet.report.reports import difference_json
 
 TYPES = prop("instanceTypes[0]", old="g4dn.xlarge", new="g4dn.2xlarge", replaces=True)
 
@@ -73,7 +73,7 @@ ACTIVE = (
 
 
 def replaced(**more: Any) -> Document:
-    one = subject(
+    one = group(
         "replace",
         called_out=True,
         causes=[TYPES],
@@ -103,7 +103,7 @@ def outside_code(text: str) -> str:
 def hostile(text: str) -> Document:
     """A document with the text in every place that takes any text."""
     bad = prop(text, old=text, new=text)
-    one = subject(
+    one = group(
         "replace",
         cluster=text,
         name=text,
@@ -112,7 +112,7 @@ def hostile(text: str) -> Document:
         causes=[bad],
         resources=[resource("replace", name=text, urn=text, properties=[bad], reasons=[text])],
     )
-    other = subject("update", name=text, resources=[resource(name=text, properties=[bad])])
+    other = group("update", name=text, resources=[resource(name=text, properties=[bad])])
     return diff(
         engine=text,
         base={"ref": text, "commit": "0" * 40},
@@ -124,7 +124,7 @@ def hostile(text: str) -> Document:
         renames=[{"kind": "pool", "cluster": text, "old": text, "new": text, "lost": (text,)}],
         subjects=[one, other],
         report=report(text),
-        difference=compare(report("other"), report(text)),
+        difference=difference_json(report("other"), report(text)),
     )
 
 
@@ -164,7 +164,8 @@ def test_what_is_dangerous_stands_first_and_says_why() -> None:
     assert "## `prod`: 1 replaced\n" in text
     assert (
         "> - pool `t4` of `ci` is REPLACED (`instanceTypes[0]`: `g4dn.xlarge` -> `g4dn.2xlarge`): "
-        "new nodes come, the old ones go, and the jobs that run on them." in text
+        "a new node group is created, then the old one is deleted: EKS drains its nodes for at "
+        "most five minutes, and jobs that still run there fail." in text
     )
     assert text.index("CAUTION") < text.index("### What changes") < text.index("### Properties")
     assert "+   instanceTypes[0]: g4dn.2xlarge  (forces the replacement)" in text
@@ -174,37 +175,37 @@ def test_what_is_dangerous_stands_first_and_says_why() -> None:
 def test_no_change_says_so_and_nothing_else() -> None:
     text = comment(diff())
     assert "## `prod`: no changes" in text
-    assert "no changes, 7 resources stay as they are" in text
+    assert "no changes, 7 resources the same" in text
     assert "###" not in text
 
 
 def test_what_is_left_out_is_said() -> None:
-    text = comment(diff(subjects=[subject()], left_out=12))
-    assert "12 more resources are counted, but not listed" in text
+    text = comment(diff(subjects=[group()], left_out=12))
+    assert "12 more resources counted, but not listed" in text
 
 
 def test_a_renamed_lane_says_what_becomes_of_its_jobs() -> None:
-    one = subject("replace", kind="GitHub lane", name="new", renamed_from="old", called_out=True)
+    one = group("replace", kind="GitHub lane", name="new", renamed_from="old", called_out=True)
     renamed = Rename(kind="GitHub lane", cluster="ci", old="old", new="new", lost=("old",))
     text = comment(diff(subjects=[one], renames=[renamed]))
-    assert "GitHub lane `old` of `ci` is RENAMED `new`" in text
-    assert "jobs that still say runs-on: `old` wait for ever" in text
+    assert "GitHub lane `old` of `ci` is RENAMED to `new`" in text
+    assert "no runner takes jobs with runs-on: `old`" in text
 
 
 def test_what_is_protected_is_said_to_be_refused() -> None:
-    one = subject("delete", called_out=True, resources=[resource("delete", protected=True)])
+    one = group("delete", called_out=True, resources=[resource("delete", protected=True)])
     assert "it is protected, so the engine refuses" in comment(diff(subjects=[one]))
 
 
 def test_a_change_without_a_setting_of_its_own_follows_from_the_others() -> None:
     setting = {"path": "clusters.ci.eks.pools.cpu.max_size", "change": "update", "old": 1, "new": 2}
-    follows = "follows from the others"
-    assert follows in comment(diff(subjects=[subject()], settings=[setting]))
+    follows = "caused by other changes"
+    assert follows in comment(diff(subjects=[group()], settings=[setting]))
     own = {**setting, "path": "clusters.ci.eks.pools.t4.max_size"}
-    assert follows not in comment(diff(subjects=[subject()], settings=[own]))
+    assert follows not in comment(diff(subjects=[group()], settings=[own]))
     whole = {**setting, "path": "clusters.ci"}
-    assert follows not in comment(diff(subjects=[subject()], settings=[whole]))
-    changed = diff(subjects=[subject()], settings=[setting], program_changed=True)
+    assert follows not in comment(diff(subjects=[group()], settings=[whole]))
+    changed = diff(subjects=[group()], settings=[setting], program_changed=True)
     assert follows not in comment(changed), "the program may be the cause"
 
 
@@ -213,20 +214,20 @@ def test_a_refused_head_and_a_failed_base_are_marked() -> None:
     assert "## `prod`: refused" in text
     assert "```text\npools.t4: is wrong\n  do this\n```" in text
     assert "The base could not be rehearsed, so everything shows as new" in text
-    assert "compared with nothing" in text
+    assert " without a base" in text
 
 
 def test_a_text_of_several_lines_shows_only_what_differs() -> None:
     old = "\n".join(f"line {number}" for number in range(30))
     one = prop("values.config", old=old, new=old.replace("line 15", "line fifteen"))
-    text = comment(diff(subjects=[subject(resources=[resource(properties=[one])])]))
+    text = comment(diff(subjects=[group(resources=[resource(properties=[one])])]))
     assert "-       line 15\n+       line fifteen" in text
     assert "line 20" not in text
 
 
 def test_a_secret_and_a_value_of_the_cloud_have_no_value() -> None:
     secret, unknown = prop("token", secret=True), prop("arn", old="a", known=False)
-    one = subject(causes=[secret, unknown], resources=[resource(properties=[secret, unknown])])
+    one = group(causes=[secret, unknown], resources=[resource(properties=[secret, unknown])])
     text = comment(diff(subjects=[one]))
     assert "!   token: a secret changes" in text
     assert "-   arn: a\n+   arn: known after up" in text
@@ -261,11 +262,13 @@ def test_only_our_own_marker_is_a_marker(text: str) -> None:
 
 def test_cost_picture_and_difference_of_the_fleet_are_not_folded() -> None:
     text = comment(
-        replaced(report=report("gpu-t4"), difference=compare(report("gpu-a10"), report("gpu-t4")))
+        replaced(
+            report=report("gpu-t4"), difference=difference_json(report("gpu-a10"), report("gpu-t4"))
+        )
     )
     seen = text.partition("<details>")[0]
-    assert "| Cost a month | **1 USD** idle, **2 USD** full" in seen
-    assert "| gpu-t4 GPUs, full | 0 | 4 | **+4** |" in seen
+    assert "| Cost per month | **1 USD** idle, **2 USD** at full size" in seen
+    assert "| gpu-t4 GPUs at full size | 0 | 4 | **+4** |" in seen
     assert "```mermaid\nflowchart LR\n" in text
     assert "<summary>" not in text[text.index("```mermaid") :]
     alone = comment(replaced(report=report("gpu-t4")))
@@ -282,7 +285,8 @@ def test_cost_picture_and_difference_of_the_fleet_are_not_folded() -> None:
 def test_a_report_of_any_shape_leaves_a_comment(anything: Any) -> None:
     body = anything if isinstance(anything, dict) else {"clusters": anything}
     odd = {"base": True, "money": anything, "pools": anything, "updates": anything, **body}
-    text = comment(diff().model_copy(update={"report": body, "difference": odd}))
+    whole = {**json.loads(diff().model_dump_json()), "report": body, "difference": odd}
+    text = comment(Document.model_validate_json(json.dumps(whole)))
     assert outside_code(text).count("<!--") == 1
     assert "@" not in outside_code(text)
 
@@ -298,13 +302,13 @@ def test_no_text_breaks_a_table(text: str) -> None:
 
 def test_the_comment_stays_below_the_limit_and_cuts_what_is_folded_first() -> None:
     many = [
-        subject(name=f"pool-{number}", resources=[resource(properties=[TYPES] * 50)] * 2)
+        group(name=f"pool-{number}", resources=[resource(properties=[TYPES] * 50)] * 2)
         for number in range(300)
     ]
     text = comment(diff(subjects=many, counts={"update": 600}))
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     assert "<details><summary>More properties</summary>" in text
-    assert "more lines are in the job's summary" in text
+    assert "more lines in the job's summary" in text
     assert "`pool-0`" in text.partition("<details>")[0]
     assert outside_code(text)
 
@@ -315,7 +319,7 @@ def test_the_largest_document_makes_a_comment_and_a_summary(size: int) -> None:
     big = hostile(wide)
     huge = big.model_copy(
         update={
-            "subjects": big.subjects * size,
+            "groups": big.groups * size,
             "settings": big.settings * size,
             "renames": big.renames * size,
             "refused": (wide * 8,) * 100,
@@ -323,15 +327,15 @@ def test_the_largest_document_makes_a_comment_and_a_summary(size: int) -> None:
         }
     )
     text = comment(huge)
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     assert "@" not in outside_code(text)
     whole = summary(huge, [wide] * 10_000)
-    assert len(whole.encode()) <= MOST_SUMMARY_BYTES + 1_000
+    assert len(whole.encode()) <= MAX_SUMMARY_BYTES + 1_000
     assert outside_code(whole)
 
 
 def test_the_run_is_linked_where_the_workflow_names_it() -> None:
-    many = [subject(name=f"pool-{number}", called_out=True) for number in range(200)]
+    many = [group(name=f"pool-{number}", called_out=True) for number in range(200)]
     url = "https://github.com/o/r/actions/runs/1"
     assert f"[the job's summary]({url})" in comment(diff(subjects=many), url)
     assert RUN_URL.fullmatch(url)
@@ -351,8 +355,8 @@ def test_the_summary_has_the_engines_words_and_folds_nothing() -> None:
 
 def test_a_summary_too_long_is_cut_at_the_end() -> None:
     text = summary(replaced(), ["x" * 1000] * 5_000)
-    assert len(text.encode()) <= MOST_SUMMARY_BYTES + 1_000
-    assert "cut here; all of it is in diff.txt" in text
+    assert len(text.encode()) <= MAX_SUMMARY_BYTES + 1_000
+    assert "cut here; diff.txt has the rest" in text
 
 
 def test_the_command_renders_a_file(tmp_path: Path) -> None:
@@ -369,7 +373,7 @@ def test_the_command_refuses_what_is_no_diff(
     data = json.loads(replaced().model_dump_json())
     source.write_text(json.dumps({**data, "stack": "a --> <b>"}), encoding="utf-8")
     assert main(["--from", str(source), "--output", str(output)]) == 1
-    assert "is no diff.json: stack" in capsys.readouterr().err
+    assert "is not a valid diff.json: stack" in capsys.readouterr().err
     assert not output.exists()
     with pytest.raises(SystemExit) as stopped:
         main(["--from", str(source), "--output", str(output), "--run", "javascript:1"])

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from change import document
-from change.document import Document, WrongDocument, read
-from tests.change.diffs import diff, prop, resource, subject
+from change.document import Document, InvalidDocumentError, read
+from tests.change.diffs import diff, group, prop, resource
 
 
 def written(folder: Path, **changes: Any) -> Path:
-    one = subject(resources=[resource(properties=[prop(old=1, new=2.5), prop(old=True, new="x")])])
+    one = group(resources=[resource(properties=[prop(old=1, new=2.5), prop(old=True, new="x")])])
     data = json.loads(diff(subjects=[one], counts={"update": 1}).model_dump_json())
     file = folder / "diff.json"
     file.write_text(json.dumps({**data, **changes}), encoding="utf-8")
@@ -24,7 +24,7 @@ def written(folder: Path, **changes: Any) -> Path:
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     found = read(written(tmp_path))
     assert isinstance(found, Document)
-    first, second = found.subjects[0].resources[0].properties
+    first, second = found.groups[0].resources[0].properties
     assert (first.old, first.new, second.old, second.new) == (1, 2.5, True, "x")
 
 
@@ -40,8 +40,8 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
         ({"counts": {"explode": 1}}, "counts"),
         ({"counts": {"create": -1}}, "counts"),
         ({"counts": {"create": "1"}}, "counts"),
-        ({"notes": ["x" * (document.MOST_TEXT + 1)]}, "notes"),
-        ({"notes": ["x"] * (document.MOST_REMARKS + 1)}, "notes"),
+        ({"notes": ["x" * (document.MAX_TEXT + 1)]}, "notes"),
+        ({"notes": ["x"] * (document.MAX_REMARKS + 1)}, "notes"),
         ({"subjects": [{"kind": "bomb", "name": "x", "operation": "update"}]}, "subjects"),
         ({"settings": [{"path": "p", "change": "update", "new": {"a": 1}}]}, "settings"),
         ({"settings": [{"path": "p", "change": "update", "new": 10**400}]}, "settings"),
@@ -50,7 +50,7 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
 def test_what_is_not_described_is_refused(
     tmp_path: Path, changes: dict[str, Any], where: str
 ) -> None:
-    with pytest.raises(WrongDocument, match=rf"is no diff\.json: {where}"):
+    with pytest.raises(InvalidDocumentError, match=rf"is not a valid diff\.json: {where}"):
         read(written(tmp_path, **changes))
 
 
@@ -58,12 +58,12 @@ def test_what_is_not_described_is_refused(
 def test_a_number_that_is_none_is_refused(tmp_path: Path, number: str) -> None:
     file = written(tmp_path)
     file.write_text(file.read_text(encoding="utf-8").replace("2.5", number), encoding="utf-8")
-    with pytest.raises(WrongDocument):
+    with pytest.raises(InvalidDocumentError):
         read(file)
 
 
 def test_the_value_that_is_wrong_is_not_repeated(tmp_path: Path) -> None:
-    with pytest.raises(WrongDocument) as refused:
+    with pytest.raises(InvalidDocumentError) as refused:
         read(written(tmp_path, stack="@everyone"))
     assert "@everyone" not in str(refused.value)
 
@@ -71,11 +71,11 @@ def test_the_value_that_is_wrong_is_not_repeated(tmp_path: Path) -> None:
 def test_a_file_that_is_absent_or_no_json_or_too_large_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(WrongDocument, match="No such file"):
+    with pytest.raises(InvalidDocumentError, match="No such file"):
         read(tmp_path / "absent.json")
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
-    with pytest.raises(WrongDocument, match="Invalid JSON"):
+    with pytest.raises(InvalidDocumentError, match="Invalid JSON"):
         read(tmp_path / "bad.json")
-    monkeypatch.setattr(document, "MOST_BYTES", 10)
-    with pytest.raises(WrongDocument, match="10 are the most"):
+    monkeypatch.setattr(document, "MAX_BYTES", 10)
+    with pytest.raises(InvalidDocumentError, match="the limit is 10"):
         read(written(tmp_path))

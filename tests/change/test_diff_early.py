@@ -9,7 +9,7 @@ import pytest
 from change.document import read
 from change.files import Made
 from change.make import make
-from change.revision import WrongBase
+from change.revision import WrongBaseError
 from tests.change.repositories import committed, git
 from tests.stackfiles import ROOT
 
@@ -57,7 +57,7 @@ def test_a_head_that_is_no_stack_file_leaves_documents_that_refuse_it(
 
 
 def test_an_unknown_base_leaves_nothing_of_an_earlier_run(project: Path) -> None:
-    with pytest.raises(WrongBase, match="BASE=nosuch"):
+    with pytest.raises(WrongBaseError, match="BASE=nosuch"):
         made(project, "nosuch")
     assert list((project / ".rehearsal" / "diff" / "staging").iterdir()) == []
 
@@ -68,7 +68,7 @@ def test_a_removed_stack_file_makes_a_diff_of_what_stays_in_the_account(project:
     assert (found.document.removed, found.document.refused) == (True, ())
     assert read(found.folder / "diff.json") == found.document
     comment = (found.folder / "comment.md").read_text(encoding="utf-8")
-    assert "destroys nothing by itself" in comment
+    assert "that deletes nothing" in comment
     assert "- cluster `ci-staging`; pools `system`, `t4`; lanes `github/gpu-t4-staging`" in comment
     assert len(git(project, "worktree", "list").splitlines()) == 1, "the scratch folder is gone"
 
@@ -78,12 +78,12 @@ def test_a_removed_file_that_nobody_could_read_is_said(project: Path) -> None:
     git(project, "rm", "--quiet", STAGING)
     found = made(project)
     assert found.document.notes[0].startswith(f"{STAGING}: is not YAML")
-    assert "what it holds is not known" in (found.folder / "comment.md").read_text("utf-8")
+    assert "the content of the stack is unknown" in (found.folder / "comment.md").read_text("utf-8")
 
 
 def test_a_stack_that_neither_side_has_is_refused_with_those_that_there_are(project: Path) -> None:
     committed(project, {"Pulumi.prod.yaml": "config: {}\n"})
     (project / "Pulumi.next.yaml").write_text("config: {}\n", encoding="utf-8")
     git(project, "rm", "--quiet", "Pulumi.prod.yaml")
-    with pytest.raises(WrongBase, match="the stacks that there are: next, prod, staging"):
+    with pytest.raises(WrongBaseError, match="existing stacks: next, prod, staging"):
         made(project, file="Pulumi.nowhere.yaml")

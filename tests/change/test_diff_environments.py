@@ -61,9 +61,7 @@ def test_an_environment_is_made_once_for_each_lock_file(
     assert python.is_file()
     assert ["venv" in installers.asked[0], "uv pip sync" in installers.asked[1]] == [True, True]
     assert "--require-hashes" in installers.asked[1]
-    assert said == [
-        "making the environment of the base's requirements.txt: up to some minutes, once"
-    ]
+    assert said == ["installing the base's requirements.txt: takes minutes, once"]
     assert interpreter(*sides, pytest.fail, tmp_path / "cache") == python
     assert len(installers.asked) == 2, "the second time it is there"
 

@@ -16,9 +16,9 @@ from change import terminal
 from change.__main__ import main
 from change.document import Document
 from change.files import Made
-from change.revision import WrongBase
+from change.revision import WrongBaseError
 from rehearsal.project import ROOT
-from tests.change.diffs import diff, prop, resource, subject
+from tests.change.diffs import diff, group, prop, resource
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_options_choose_file_and_base(
         (diff(refused=("no",)), 1),
         (RehearsalError("no"), 1),
         (OSError("disk"), 1),
-        (WrongBase("no"), 2),
+        (WrongBaseError("no"), 2),
         (KeyboardInterrupt(), 130),
     ],
 )
@@ -115,8 +115,8 @@ def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
     document = diff(
         refused=("because\n  of this",),
         subjects=[
-            subject("replace", called_out=True, causes=[prop(replaces=True, old=1, new=2)]),
-            subject("update", name="cpu", causes=[size], resources=[resource(properties=[size])]),
+            group("replace", called_out=True, causes=[prop(replaces=True, old=1, new=2)]),
+            group("update", name="cpu", causes=[size], resources=[resource(properties=[size])]),
         ],
         counts={"replace": 1, "update": 1},
         settings=[{"path": "clusters.ci.eks.pools.t4.max_size", "change": "update", "new": 2}],
@@ -124,9 +124,9 @@ def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
     text = shown(document, capsys)
     order = [
         "refused: because\n  of this\n",
-        "! pool t4 of ci is REPLACED (scalingConfig.maxSize: 1 -> 2): new nodes come",
+        "! pool t4 of ci is REPLACED (scalingConfig.maxSize: 1 -> 2): ",
         "clusters.ci.eks.pools.t4.max_size: nothing -> 2",
-        "pool cpu of ci is changed, which follows",
+        "pool cpu of ci is changed because of other changes",
         "the engine's words",
         "1 replace, 1 update, 7 same",
         "see left/",
@@ -139,12 +139,12 @@ def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
 
 
 def test_the_terminal_is_not_steered_by_a_name(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(diff(subjects=[subject(name="\x1b[2J[bold]t4")]), capsys)
+    text = shown(diff(subjects=[group(name="\x1b[2J[bold]t4")]), capsys)
     assert "\x1b" not in text
     assert "[bold]t4" in text
 
 
 def test_no_change_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(diff(), capsys)
-    assert "no changes, 7 resources stay as they are" in text
+    assert "no changes, 7 resources the same" in text
     assert "the stack file" not in text

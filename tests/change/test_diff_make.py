@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from change.document import Subject, read
+from change.document import Group, read
 from change.files import Made
 from change.make import make
-from change.revision import WrongBase
+from change.revision import WrongBaseError
 from tests.change.repositories import committed, git
 from tests.stackfiles import ROOT
 
@@ -63,8 +63,8 @@ def made(project: Path, file: str = STAGING) -> tuple[Made, list[str]]:
     return found, said
 
 
-def called(subjects: tuple[Subject, ...]) -> dict[str, str]:
-    return {f"{one.kind} {one.name}": one.operation for one in subjects}
+def called(groups: tuple[Group, ...]) -> dict[str, str]:
+    return {f"{one.kind} {one.name}": one.operation for one in groups}
 
 
 def test_a_renamed_lane_a_resized_pool_and_a_changed_instance_type_show_as_just_that(
@@ -90,13 +90,13 @@ def test_a_renamed_lane_a_resized_pool_and_a_changed_instance_type_show_as_just_
     assert [(one.kind, one.old, one.new, one.lost) for one in diff.renames] == [
         ("GitHub lane", "gpu-t4-staging", "gpu-t4-next", ("gpu-t4-staging",))
     ]
-    assert called(diff.subjects) == {
+    assert called(diff.groups) == {
         "pool t4": "replace",
         "GitHub lane gpu-t4-next": "replace",
         "pool system": "update",
         "GitLab lane t4-staging": "update",
     }, "the GitLab lane's fair share follows the larger node; nothing else changes"
-    pool, lane, system, _ = diff.subjects
+    pool, lane, system, _ = diff.groups
     assert (pool.called_out, lane.called_out, system.called_out) == (True, True, False)
     assert [(one.path, one.old, one.new) for one in pool.causes] == [
         ("instanceTypes[0]", "g4dn.xlarge", "g4dn.2xlarge")
@@ -110,8 +110,9 @@ def test_a_renamed_lane_a_resized_pool_and_a_changed_instance_type_show_as_just_
         (one.path, one.old, one.new) for one in system.causes
     ]
     assert diff.difference is not None
-    assert set(diff.difference["pools"]["changed"]) == {"ci-staging/system", "ci-staging/t4"}
-    assert diff.difference["money"]["ceiling"]["new"] > diff.difference["money"]["ceiling"]["old"]
+    assert set(diff.difference.pools.changed) == {"ci-staging/system", "ci-staging/t4"}
+    full = diff.difference.money["ceiling"]
+    assert float(str(full.new)) > float(str(full.old))
     _check_files(found)
 
 
@@ -126,8 +127,8 @@ def _check_files(found: Made) -> None:
     comment = (found.folder / "comment.md").read_text(encoding="utf-8")
     assert len(comment) < 65_536
     unfolded = comment.partition("<details>")[0]
-    assert "Cost a month" in unfolded
-    assert "is RENAMED `gpu-t4-next`" in unfolded
+    assert "Cost per month" in unfolded
+    assert "is RENAMED to `gpu-t4-next`" in unfolded
     after_details = comment.rpartition("</details>")[2]
     assert "```mermaid" in after_details
     assert "### Properties" in after_details
@@ -137,7 +138,7 @@ def _check_files(found: Made) -> None:
 def test_without_a_change_there_is_none(branch: Path) -> None:
     found, _ = made(branch)
     diff = found.document
-    assert (diff.subjects, diff.counts, diff.settings, diff.renames) == ((), {}, (), ())
+    assert (diff.groups, diff.counts, diff.settings, diff.renames) == ((), {}, (), ())
     assert diff.unchanged > 90, "the base was really there"
     assert (diff.dirty, diff.notes) == (False, ())
 
@@ -152,8 +153,8 @@ def test_a_change_of_the_program_shows_by_its_own_code_on_each_side(branch: Path
     found, _ = made(branch)
     diff = found.document
     assert diff.program_changed
-    assert called(diff.subjects) == {"pool system": "update", "pool t4": "update"}
-    (one,) = diff.subjects[0].causes
+    assert called(diff.groups) == {"pool system": "update", "pool t4": "update"}
+    (one,) = diff.groups[0].causes
     assert (one.path, one.old, one.new) == ("updateConfig.maxUnavailable", 1, 2)
 
 
@@ -173,7 +174,7 @@ def test_a_base_that_cannot_be_rehearsed_is_said_and_the_head_is_shown(branch: P
     assert found.document.problem is not None
     assert "the base is broken" in found.document.problem
     assert "\n" not in found.document.problem
-    assert any("comparing with nothing" in line for line in said)
+    assert any("continuing without a base" in line for line in said)
     assert found.document.refused == (), "that is no fault of the head's"
     assert set(found.document.counts) == {"create"}
 
@@ -191,7 +192,7 @@ def test_what_is_protected_is_refused_and_shown_all_the_same(branch: Path) -> No
     comment = (branch / ".rehearsal/diff/staging/comment.md").read_text(encoding="utf-8")
     assert "aws:ec2/vpc:Vpc ci-staging-network-vpc" in comment
     assert "state unprotect" not in comment, "the README's way is another"
-    network = diff.subjects[0]
+    network = diff.groups[0]
     assert (network.kind, network.operation, network.called_out) == ("network", "replace", True)
     assert any(one.protected for one in network.resources)
 
@@ -210,9 +211,9 @@ def test_a_new_stack_is_compared_with_nothing(branch: Path) -> None:
     found, _ = made(branch, "Pulumi.next.yaml")
     assert found.document.notes == ("main has no Pulumi.next.yaml: the stack is new",)
     assert set(found.document.counts) == {"create"}
-    assert not [one for one in found.document.subjects if one.called_out]
+    assert not [one for one in found.document.groups if one.called_out]
 
 
 def test_a_file_outside_of_the_repository_has_no_base(branch: Path, tmp_path: Path) -> None:
-    with pytest.raises(WrongBase, match="no base has it"):
+    with pytest.raises(WrongBaseError, match="no base has it"):
         make(tmp_path / STAGING, "main", say=print, project=branch)

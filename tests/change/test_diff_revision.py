@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from change.revision import LOCK, SCRATCH, WrongBase, repository
+from change.revision import LOCK, SCRATCH, WrongBaseError, repository
 from tests.change.repositories import committed, git
 
 
@@ -28,7 +28,7 @@ def test_the_base_is_where_the_branch_left_it(project: Path) -> None:
     git(project, "switch", "--quiet", "branch")
     found = repository(project).base("main")
     assert (found.ref, found.commit) == ("main", left)
-    assert "main has moved on" in found.note
+    assert "main has newer commits" in found.note
     exact = repository(project).base("main", exact=True)
     assert (exact.commit, exact.note) == (tip, "")
 
@@ -40,12 +40,12 @@ def test_without_a_name_main_is_the_base_and_origins_before_ours(project: Path) 
 
 
 def test_an_unknown_ref_is_refused_with_a_remedy(project: Path) -> None:
-    with pytest.raises(WrongBase, match=r"BASE=nope: is no commit.*git fetch"):
+    with pytest.raises(WrongBaseError, match=r"BASE=nope: is not a commit.*git fetch"):
         repository(project).base("nope")
-    with pytest.raises(WrongBase, match="BASE=--help: is no commit"):
+    with pytest.raises(WrongBaseError, match="BASE=--help: is not a commit"):
         repository(project).base("--help")
     git(project, "branch", "--move", "trunk")
-    with pytest.raises(WrongBase, match=r"none of origin/main, main.*BASE=HEAD~1"):
+    with pytest.raises(WrongBaseError, match=r"none of origin/main, main.*BASE=HEAD~1"):
         repository(project).base(None)
 
 
@@ -53,7 +53,7 @@ def test_a_shallow_clone_says_so(project: Path, tmp_path: Path) -> None:
     first = git(project, "rev-parse", "HEAD")
     committed(project, {"a.txt": "two"})
     git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
-    with pytest.raises(WrongBase, match="git fetch --unshallow"):
+    with pytest.raises(WrongBaseError, match="git fetch --unshallow"):
         repository(tmp_path / "shallow").base(first)
 
 
@@ -68,7 +68,7 @@ def test_without_a_common_ancestor_the_tip_is_taken_and_said(project: Path) -> N
 
 
 def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WrongBase, match=r"is not a git checkout .*make rehearse FROM="):
+    with pytest.raises(WrongBaseError, match=r"is not in a git repository .*make rehearse FROM="):
         repository(tmp_path)
 
 
@@ -76,7 +76,7 @@ def test_without_git_the_remedy_is_to_install_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(WrongBase, match="install it"):
+    with pytest.raises(WrongBaseError, match="install it"):
         repository(tmp_path)
 
 

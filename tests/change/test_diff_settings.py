@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from change.settings import renames, settings
+from change.document import Rename
+from change.settings import settings
 
 STACK: dict[str, Any] = {
     "protect": True,
@@ -36,13 +37,8 @@ def move(holder: dict[str, Any], old: str, new: str) -> None:
     holder[new] = holder.pop(old)
 
 
-def told(head: object) -> list[tuple[str, str, str, tuple[str, ...]]]:
-    return [(one.kind, one.old, one.new, one.lost) for one in renames(STACK, head)]
-
-
 def test_equal_files_do_not_differ() -> None:
     assert settings(STACK, copy.deepcopy(STACK)) == ()
-    assert renames(STACK, copy.deepcopy(STACK)) == ()
 
 
 def test_a_setting_is_told_with_its_path_and_both_values() -> None:
@@ -70,62 +66,50 @@ def test_a_flag_is_not_a_number() -> None:
     assert (one.old, one.new) == (True, 1)
 
 
-@pytest.mark.parametrize(
-    ("forge", "old", "lost"),
-    [("github", "gpu", ("gpu",)), ("gitlab", "gpu", ()), ("gitlab", "named", ("named",))],
-)
-def test_a_renamed_lane_is_told_with_the_words_that_nobody_answers_to(
-    forge: str, old: str, lost: tuple[str, ...]
-) -> None:
-    head = changed(lambda clusters: move(clusters["ci"][forge]["lanes"], old, "new"))
-    kind = {"github": "GitHub lane", "gitlab": "GitLab lane"}[forge]
-    assert told(head) == [(kind, old, "new", lost)]
-    assert settings(STACK, head) == (), "a rename is no further change"
+@pytest.mark.parametrize("forge", ["GitHub", "GitLab"])
+def test_a_renamed_lane_shows_only_the_settings_that_also_change(forge: str) -> None:
+    def change(clusters: dict[str, Any]) -> None:
+        lanes = clusters["ci"][forge.lower()]["lanes"]
+        move(lanes, "gpu", "new")
+        lanes["new"]["gpus"] = 2
+
+    rename = Rename.model_validate(
+        {"kind": f"{forge} lane", "cluster": "ci", "old": "gpu", "new": "new"}
+    )
+    (one,) = settings(STACK, changed(change), [rename])
+    assert one.path == f"clusters.ci.{forge.lower()}.lanes.new.gpus"
 
 
-def test_a_renamed_pool_renames_itself_in_the_lanes() -> None:
+def test_a_renamed_pool_is_renamed_in_its_lanes_too() -> None:
     def change(clusters: dict[str, Any]) -> None:
         move(clusters["ci"]["eks"]["pools"], "t4", "tesla")
         for forge in ("github", "gitlab"):
             for lane in clusters["ci"][forge]["lanes"].values():
                 lane["pools"] = ["tesla" if pool == "t4" else pool for pool in lane["pools"]]
 
-    head = changed(change)
-    assert told(head) == [("pool", "t4", "tesla", ())]
-    assert settings(STACK, head) == ()
+    rename = Rename(kind="pool", cluster="ci", old="t4", new="tesla")
+    assert settings(STACK, changed(change), [rename]) == ()
 
 
-def test_a_renamed_cluster_hides_nothing_inside_it() -> None:
-    head = changed(lambda clusters: move(clusters, "ci", "ci-2"))
-    assert told(head) == [("cluster", "ci", "ci-2", ())]
-    both = copy.deepcopy(head)
-    both["clusters"]["ci-2"]["eks"]["pools"]["t4"]["max_size"] = 9
-    assert told(both) == [], "what also changed is another cluster"
-    assert {one.path for one in settings(STACK, both)} == {"clusters.ci", "clusters.ci-2"}
-
-
-def test_a_lane_that_also_changed_is_another_lane() -> None:
+def test_a_renamed_cluster_shows_what_changes_in_it() -> None:
     def change(clusters: dict[str, Any]) -> None:
-        move(clusters["ci"]["github"]["lanes"], "gpu", "new")
-        clusters["ci"]["github"]["lanes"]["new"]["gpus"] = 2
+        move(clusters, "ci", "ci-2")
+        clusters["ci-2"]["eks"]["pools"]["t4"]["max_size"] = 9
 
-    assert told(changed(change)) == []
-
-
-def test_of_twins_nobody_knows_which_is_which() -> None:
-    twins = {"clusters": {"ci": {"github": {"lanes": {"a": {"gpus": 1}, "b": {"gpus": 1}}}}}}
-    others = {"clusters": {"ci": {"github": {"lanes": {"c": {"gpus": 1}, "d": {"gpus": 1}}}}}}
-    assert renames(twins, others) == ()
+    head = changed(change)
+    (one,) = settings(STACK, head, [Rename(kind="cluster", old="ci", new="ci-2")])
+    assert one.path == "clusters.ci-2.eks.pools.t4.max_size"
+    assert {one.path for one in settings(STACK, head)} == {"clusters.ci", "clusters.ci-2"}
 
 
 def test_neither_file_is_changed_by_comparing() -> None:
     before = copy.deepcopy(STACK)
-    settings(STACK, changed(lambda clusters: move(clusters, "ci", "ci-2")))
+    rename = Rename(kind="cluster", old="ci", new="ci-2")
+    settings(STACK, changed(lambda clusters: move(clusters, "ci", "ci-2")), [rename])
     assert before == STACK
 
 
 @pytest.mark.parametrize("odd", [None, 1, [], {"clusters": []}, {"clusters": {"ci": None}}])
 def test_a_file_of_another_shape_is_compared_too(odd: object) -> None:
-    assert renames(odd, STACK) == ()
-    assert settings(odd, STACK)
+    assert settings(odd, STACK, [Rename(kind="cluster", old="ci", new="x")])
     assert settings(STACK, odd)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from change.document import MOST_TEXT
-from change.values import ABSENT, SECRET, UNKNOWN, at, differences, scalar, steps
+from change.document import MAX_TEXT, scalar
+from change.steps import UNKNOWN, differences
+from change.values import ABSENT, SECRET, at, steps
 
 
 def found(old: Any, new: Any, path: str = "p") -> list[tuple[str, str, Any, Any]]:
@@ -75,8 +76,8 @@ def test_a_value_of_the_cloud_is_not_known_yet(unknown: str) -> None:
 
 
 def test_a_long_value_is_cut_and_says_so() -> None:
-    text = scalar("x" * (MOST_TEXT + 1))
+    text = scalar("x" * (MAX_TEXT + 1))
     assert isinstance(text, str)
-    assert len(text) == MOST_TEXT
+    assert len(text) == MAX_TEXT
     assert text.endswith("…")
     assert scalar(["a", 1]) == '["a", 1]'

@@ -1,4 +1,4 @@
-"""A tenancy in which a test makes, changes and deletes things as the server does."""
+"""A tenancy in which tests create, change and delete resources as the server does."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOOKUPS = {lookup.token: lookup for lookup in LOOKUPS}
 def image(
     *, gpu: bool = False, arm: bool = False, version: str = VERSION, region: str = REGION
 ) -> str:
-    """The OCID of the newest image of that sort."""
+    """Return the OCID of the newest such image."""
     found = [
         one
         for one in of_region(region)
@@ -48,7 +48,7 @@ def image(
 
 
 def script(arguments: str = "", *, grow: bool = True, first: str = "#!/bin/bash") -> str:
-    """User data that starts a node with these kubelet arguments."""
+    """Return user data that starts a node with these kubelet arguments."""
     lines = [
         first,
         "curl -H 'Authorization: Bearer Oracle' -L0 "
@@ -105,8 +105,6 @@ class Tenancy(Holding):
         if token.startswith("oci:") and token not in _WITHOUT_COMPARTMENT:
             given = {"compartmentId": COMPARTMENT, **given}
         return super().make(token, name, scope, **given)
-
-    # Larger things
 
     def vcn(self, name: str = "net", block: str = "10.0.0.0/16", **inputs: Any) -> Resource:
         return self.make(tokens.VCN, name, cidrBlocks=[block], **inputs)
@@ -175,7 +173,7 @@ class Network(Tenancy):
                 "networkEntityId": self.services.id,
             },
         )
-        # The default security list lets all out and nothing in that a cluster needs.
+        # The default security list allows all egress, and no ingress that a cluster needs.
         self.endpoint = self.subnet(
             self.network,
             f"{name}endpoint",
@@ -194,7 +192,7 @@ class Network(Tenancy):
 
 
 @dataclass
-class Fleet(Network):
+class OkeTenancy(Network):
     """A network with an enhanced cluster that nodes can join."""
 
     def __post_init__(self) -> None:
@@ -246,7 +244,7 @@ class Fleet(Network):
         }
 
     def pool(self, name: str = "a10", /, *, size: int = 0, **inputs: Any) -> Resource:
-        """A GPU pool unless told otherwise; None takes an input away."""
+        """Create a GPU pool; `None` removes an input."""
         given: Properties = {
             "clusterId": self.cluster.id,
             "kubernetesVersion": VERSION,
@@ -287,7 +285,7 @@ class Fleet(Network):
         return self.addon("ClusterAutoscaler", logical, configurations=configurations)
 
     def kubernetes_scope(self, cluster: Resource | None = None) -> str:
-        """What a provider with the cluster's kubeconfig is to the stand-in."""
+        """Return the scope of a provider with the cluster's kubeconfig."""
         content = self.look(
             "oci:ContainerEngine/getClusterKubeConfig:getClusterKubeConfig",
             clusterId=(cluster or self.cluster).id,

@@ -1,4 +1,4 @@
-"""The GitLab stand-in: who owns a runner, what it takes, and its token."""
+"""The GitLab stand-in: the owner, tags, limits and token of a runner."""
 
 import pytest
 from pulumi_rehearsal.standin import gitlab, schema
@@ -11,9 +11,9 @@ GROUP = {"runnerType": "group_type", "groupId": 7, "tagLists": ["gpu", "t4"]}
 
 def call(inputs, *, generation=0):
     return Call(
-        urn="urn::lane",
+        urn="urn::runner",
         type=KIND.token,
-        name="lane",
+        name="runner",
         inputs=inputs,
         scope="gitlab:x",
         generation=generation,
@@ -28,16 +28,16 @@ def without(*names, **changes):
     ("inputs", "path", "reason"),
     [
         (without("runnerType"), "runnerType", "is missing"),
-        (without(runnerType="shared"), "runnerType", "none of instance_type"),
-        (without("groupId"), "groupId", "is needed"),
-        (without(runnerType="project_type", groupId=None), "projectId", "is needed"),
+        (without(runnerType="shared"), "runnerType", "is none of group_type, instance_type"),
+        (without("groupId"), "groupId", "is required"),
+        (without(runnerType="project_type", groupId=None), "projectId", "is required"),
         (without(projectId=1), "projectId", "left out"),
         (without(runnerType="instance_type"), "groupId", "left out"),
-        (without("tagLists"), "tagLists", "takes no jobs at all"),
-        (without(tagLists=[]), "tagLists", "takes no jobs at all"),
+        (without("tagLists"), "tagLists", "must have tags"),
+        (without(tagLists=[]), "tagLists", "must have tags"),
         (without(tagLists=[f"t{n}" for n in range(51)]), "tagLists", "more than 50"),
-        (without(tagLists=["a,b"]), "tagLists[0]", "no comma"),
-        (without(tagLists=["a", "a"]), "tagLists[1]", "there twice"),
+        (without(tagLists=["a,b"]), "tagLists[0]", "not contain a comma"),
+        (without(tagLists=["a", "a"]), "tagLists[1]", "given twice"),
         (without(accessLevel="protected"), "accessLevel", "none of"),
         (without(maximumTimeout=599), "maximumTimeout", "at least 600"),
         (without(description="d" * 1025), "description", "limit is 1024"),
@@ -65,24 +65,24 @@ def without(*names, **changes):
         "a name of the REST API",
     ],
 )
-def test_a_runner_is_refused_for(inputs, path, reason):
+def test_check_refuses(inputs, path, reason):
     with pytest.raises(Invalid) as caught:
         KIND.check(call(inputs), None)
     found = dict(caught.value.problems)
-    assert path in found, f"the objection belongs to {path}: {found}"
+    assert path in found, found
     assert reason in found[path]
 
 
-def test_a_runner_for_untagged_jobs_needs_no_tags():
+def test_runner_for_untagged_jobs_needs_no_tags():
     inputs = without("tagLists", untagged=True)
     assert KIND.check(call(inputs), None) == inputs
 
 
-def test_unknown_inputs_pass():
+def test_check_accepts_unknown_inputs():
     assert KIND.check(call(without(groupId=UNKNOWN)), None)["groupId"] is UNKNOWN
 
 
-def test_the_token_has_gitlabs_shape_and_is_secret():
+def test_token_has_the_form_of_gitlabs_and_is_secret():
     identity, outputs = KIND.create(call(GROUP), World())
     assert identity.isdigit()
     assert outputs["token"].startswith("glrt-")
@@ -90,18 +90,18 @@ def test_the_token_has_gitlabs_shape_and_is_secret():
     assert "token" in KIND.secret_outputs
 
 
-def test_a_replacement_has_another_token():
+def test_replacement_has_another_token():
     first, second = (KIND.create(call(GROUP, generation=n), World())[1]["token"] for n in (0, 1))
     assert first != second
 
 
-def test_tags_change_in_place_and_keep_the_token():
+def test_update_of_tags_keeps_the_token():
     world = World()
     identity, outputs = KIND.create(call(GROUP), world)
     thing = Resource(
-        urn="urn::lane",
+        urn="urn::runner",
         type=KIND.token,
-        name="lane",
+        name="runner",
         id=identity,
         scope="gitlab:x",
         inputs=GROUP,
@@ -111,28 +111,24 @@ def test_tags_change_in_place_and_keep_the_token():
     assert (changed["token"], changed["tagLists"]) == (outputs["token"], ["a100"])
 
 
-def test_its_owner_replaces_a_runner_and_nothing_else():
-    assert KIND.replaced_on == {"groupId", "projectId", "runnerType"}
-
-
-def test_a_token_is_known_by_its_shape_and_its_runner():
+def test_issued_token_and_its_runner():
     world = World()
     identity, outputs = KIND.create(call(GROUP), world)
     assert gitlab.issued(outputs["token"])
     assert not gitlab.issued("glrt-aBcDeFgHiJkLmNoPqRsT")
-    assert not gitlab.runner_of(world, outputs["token"])
+    assert not gitlab.runner_exists(world, outputs["token"])
     world.add(
         Resource(
-            urn="urn::lane",
+            urn="urn::runner",
             type=KIND.token,
-            name="lane",
+            name="runner",
             id=identity,
             scope="gitlab:x",
             inputs=GROUP,
             outputs=outputs,
         )
     )
-    assert gitlab.runner_of(world, outputs["token"])
+    assert gitlab.runner_exists(world, outputs["token"])
 
 
 @pytest.mark.parametrize(
@@ -143,9 +139,9 @@ def test_a_token_is_known_by_its_shape_and_its_runner():
         ({"baseUrl": UNKNOWN}, "gitlab:?"),
     ],
 )
-def test_the_scope_is_the_instance(configuration, scope):
+def test_scope_is_the_instance(configuration, scope):
     assert gitlab.scope(configuration) == scope
 
 
-def test_the_type_exists_in_the_installed_sdk():
+def test_sdk_has_the_type():
     assert schema.args_class(KIND.token) is not None

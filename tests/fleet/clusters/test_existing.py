@@ -14,10 +14,10 @@ from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Pool
 from fleet.kubernetes.resources import Resources
 from fleet.plan import ClusterPlan
-from fleet.report import data, markdown
 from fleet.runners.access import DEFAULT_PERMISSIONS
 from fleet.runners.github import GitHubLanePlan
 from fleet.runners.gitlab import GitLabLanePlan
+from tests.fleet.report.reports import markdown_of, report_json
 from tests.fleet.samples import GONE, every_key, loaded, required_labels
 
 HONEY = "clusters.honey"
@@ -276,9 +276,9 @@ def test_the_rights_of_jobs_are_narrow_by_default() -> None:
 
 
 def test_the_report_says_whose_the_nodes_are_and_how_many_jobs_share_a_device() -> None:
-    text = markdown(data(loaded(every_key())))
+    text = markdown_of(report_json(loaded(every_key())))
     assert re.search(r"`honey` \(existing[ 0-9.]*, kubeconfig context honey\)", text)
-    assert "- `honey`: somebody else's nodes; they cost this stack nothing" in text
+    assert "- `honey`: an existing cluster; its nodes are not part of this cost" in text
     row = next(line for line in text.splitlines() if line.startswith("| honey | github/vulkan |"))
     assert row.startswith("| honey | github/vulkan | `runs-on: vulkan` | `dri`: 4 a node")
     assert "| /dev/dri, 2 CPU, 8 GiB memory |" in row
@@ -293,7 +293,7 @@ def test_nodes_may_have_any_card_of_the_catalog(model: str) -> None:
     fleet = loaded(every_key({**changes, f"{gitlab}.gpu": model, f"{gitlab}.concurrent": 16}))
     found = next(one for one in fleet.plan.clusters if one.name == "honey").pools[-1]
     assert found.nodes[0].gpu_memory_mib == GPU_MODELS[model].usable_mib
-    said = data(fleet)
+    said = report_json(fleet)
     assert said["clusters"]["honey"]["pools"]["a100"]["gpu_memory_gb"] == (
         GPU_MODELS[model].memory_gb
     )

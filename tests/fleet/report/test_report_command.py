@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from fleet.report import data
+from change.report import main as main_with_base
 from fleet.report.__main__ import main
+from tests.fleet.report.reports import report_json
 from tests.fleet.samples import ROOT, loaded, shipped, shipped_stack
 
 STAGING = ROOT / "Pulumi.staging.yaml"
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert main(arguments) == code
+    command = main_with_base if "--base" in arguments else main
+    assert command(arguments) == code
     return capsys.readouterr().out
 
 
@@ -63,7 +65,7 @@ def test_json_is_the_data_of_the_stack(
 ) -> None:
     monkeypatch.chdir(ROOT)
     text = printed(capsys, "--stack", "prod", "--format", "json")
-    assert json.loads(text) == data(loaded(shipped_stack("prod")), stack="prod")
+    assert json.loads(text) == report_json(loaded(shipped_stack("prod")), stack="prod")
 
 
 def test_a_file_anywhere_is_reported_under_the_name_of_its_stack(
@@ -91,9 +93,9 @@ def test_a_base_is_a_git_revision(capsys: pytest.CaptureFixture[str], file: Path
     assert pool["max"]["new"] == 9
     page = printed(capsys, "--config", str(file), "--base", "HEAD", "--format", "markdown")
     assert page.index("## Fleet") < page.index("## Difference")
-    assert "| nodes at most |" in page
+    assert "| maximum nodes |" in page
     shown = printed(capsys, "--config", str(file), "--base", "HEAD")
-    assert "\nDifference\n" in shown
+    assert "maximum nodes" in shown
 
 
 def test_a_base_is_another_stack_file_or_a_report(
@@ -125,7 +127,7 @@ def test_a_base_that_is_refused_now_leaves_the_report(
 ) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text("config:\n  gpu-runners:stack: {clusters: {ci: {eks: {}}}}\n")
-    assert main(["--config", str(file), "--base", str(bad), "--format", "markdown"]) == 0
+    assert main_with_base(["--config", str(file), "--base", str(bad), "--format", "markdown"]) == 0
     out, err = capsys.readouterr()
     assert "## Difference" not in out
     assert "the base is refused" in err
@@ -170,9 +172,9 @@ def test_what_is_no_stack_file_is_told_with_its_path(
         ([], "one of the arguments --stack --config is required"),
         (["--stack", "none-such"], "Pulumi.none-such.yaml: cannot be read"),
         (["--stack", "staging", "--format", "pdf"], "invalid choice"),
-        (["--stack", "staging", "--base", "no-such-ref"], "is neither a file nor a git revision"),
-        (["--stack", "staging", "--base=--output=x"], "is neither a file nor a git revision"),
-        (["--stack", "staging", "--base", "tests/odd.json"], "is neither a file nor a git"),
+        (["--stack", "staging", "--base", "no-such-ref"], "is not a file, and BASE="),
+        (["--stack", "staging", "--base=--output=x"], "is not a file, and BASE="),
+        (["--stack", "staging", "--base", "tests/odd.json"], "is not a file, and BASE="),
     ],
 )
 def test_a_wrong_option_ends_with_two_and_says_what_is_wrong(
@@ -183,7 +185,7 @@ def test_a_wrong_option_ends_with_two_and_says_what_is_wrong(
 ) -> None:
     monkeypatch.chdir(ROOT)
     with pytest.raises(SystemExit) as ended:
-        main(arguments)
+        (main_with_base if any("base" in one for one in arguments) else main)(arguments)
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
 
@@ -195,7 +197,7 @@ def test_a_base_that_is_no_report_is_told(
     odd = tmp_path / "odd.json"
     odd.write_text(text)
     with pytest.raises(SystemExit) as ended:
-        main(["--config", str(file), "--base", str(odd)])
+        main_with_base(["--config", str(file), "--base", str(odd)])
     assert ended.value.code == 2
     assert "is not a report that --format json wrote" in capsys.readouterr().err
 
@@ -205,8 +207,8 @@ def test_without_git_a_revision_is_no_base(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SystemExit):
-        main(["--config", str(file), "--base", "HEAD"])
-    assert "git is not installed; name a file as the base" in capsys.readouterr().err
+        main_with_base(["--config", str(file), "--base", "HEAD"])
+    assert "git is not on PATH; install it" in capsys.readouterr().err
 
 
 def test_a_report_reads_no_secret(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleet.catalog.ec2 import instance_type
-from fleet.report import data
+from tests.fleet.report.reports import report_json
 from tests.fleet.samples import GONE, every_key, loaded, pool_of
 
 CI = "clusters.ci"
@@ -19,7 +19,7 @@ GPU = f"{CI}.github.lanes.gpu"
 def lane(
     changes: Mapping[str, Any] | None = None, name: str = "github/gpu", cluster: str = "ci"
 ) -> dict[str, Any]:
-    return data(loaded(every_key(changes)))["clusters"][cluster]["lanes"][name]
+    return report_json(loaded(every_key(changes)))["clusters"][cluster]["lanes"][name]
 
 
 def placed(changes: Mapping[str, Any], name: str = "github/gpu") -> list[tuple[str, int, str]]:
@@ -130,7 +130,7 @@ def test_a_lane_without_a_disk_request_says_none() -> None:
 
 
 def idle(changes: Mapping[str, Any], pool: str = "t4") -> int:
-    return data(loaded(every_key(changes)))["clusters"]["ci"]["pools"][pool]["idle"]
+    return report_json(loaded(every_key(changes)))["clusters"]["ci"]["pools"][pool]["idle"]
 
 
 def test_waiting_runners_hold_as_many_nodes_as_they_need_at_least() -> None:

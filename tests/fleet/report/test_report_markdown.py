@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.report import data, markdown
+from fleet.report import Report
 from fleet.report.phrases import code, cpu, hourly, plain, size, span, table
-from fleet.report.shape import Report
+from tests.fleet.report.reports import markdown_of, report_json
 from tests.fleet.samples import GONE, ROOT, SHIPPED, every_key, loaded, shipped_stack
 
 T4 = "clusters.ci.eks.pools.t4"
@@ -22,7 +22,7 @@ EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.yaml"))
 
 
 def page(changes: Mapping[str, Any] | None = None) -> str:
-    return markdown(data(loaded(every_key(changes)), stack="test"))
+    return markdown_of(report_json(loaded(every_key(changes)), stack="test"))
 
 
 def row(text: str, *cells: str) -> str:
@@ -43,7 +43,7 @@ def section(text: str, title: str) -> str:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_report_says_each_pool_each_lane_and_what_to_write(name: str) -> None:
     fleet = loaded(shipped_stack(name))
-    text = markdown(data(fleet, stack=name))
+    text = markdown_of(report_json(fleet, stack=name))
     assert text.startswith(f"## Fleet `{name}`\n")
     pools, lanes = section(text, "Pools"), section(text, "Lanes")
     several = len(fleet.plan.clusters) > 1
@@ -65,35 +65,35 @@ def test_the_report_says_each_pool_each_lane_and_what_to_write(name: str) -> Non
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_example_has_a_report(name: str) -> None:
     stack = yaml.safe_load((ROOT / "examples" / name).read_text())["config"]["gpu-runners:stack"]
-    text = markdown(data(loaded(stack)))
+    text = markdown_of(report_json(loaded(stack)))
     assert text.startswith("## Fleet\n")
     assert "0 MiB" not in text, "nothing is said of what is not there"
 
 
 def test_money_picture_and_lanes_come_before_what_is_behind_them() -> None:
     text = page()
-    order = [text.index(f"\n{one}") for one in ("| Cost a month", "```mermaid", "## Lanes")]
+    order = [text.index(f"\n{one}") for one in ("| Cost per month", "```mermaid", "## Lanes")]
     order += [text.index(f"\n## {one}") for one in ("Pools", "Quotas at full size", "Versions")]
     assert order == sorted(order)
 
 
 def test_the_headline_adds_up_what_the_pools_cost() -> None:
-    totals = data(loaded(every_key()))["totals"]
+    totals = report_json(loaded(every_key()))["totals"]
     floor, ceiling = (totals["usd_per_month"][end] for end in ("floor", "ceiling"))
     first, last = totals["price_dates"]
     assert (
-        f"| Cost a month | **{floor:,.0f} USD** idle, **{ceiling:,.0f} USD** full: "
-        f"nodes only, at prices on demand of {first} to {last}, AWS as in us-east-1;"
+        f"| Cost per month | **{floor:,.0f} USD** idle, **{ceiling:,.0f} USD** at full size. "
+        f"Nodes only, at on-demand prices of {first} to {last} (AWS: prices of us-east-1);"
     ) in page()
 
 
 def test_the_headline_counts_gpus_lanes_and_findings() -> None:
     text = page({f"{GPU}.paused": True, f"{GPU}.min_runners": 0})
-    gpus = data(loaded(every_key()))["totals"]["gpus"]
+    gpus = report_json(loaded(every_key()))["totals"]["gpus"]
     assert gpus["T4"] == 10
-    assert f"| GPUs when full | {', '.join(f'{gpus[one]} x {one}' for one in gpus)} |" in text
+    assert f"| GPUs at full size | {', '.join(f'{gpus[one]} x {one}' for one in gpus)} |" in text
     assert f"| Lanes | {len(re.findall(r'[|] git(?:hub|lab)/', text))}, 1 paused |" in text
-    report = {**data(loaded(every_key())), "silenced": []}
+    report = {**report_json(loaded(every_key())), "silenced": []}
     one = {"rule": "r", "path": "clusters.ci", "message": "is odd", "remedy": "mend it"}
     for severities, said in (
         ((), "none"),
@@ -101,7 +101,7 @@ def test_the_headline_counts_gpus_lanes_and_findings() -> None:
         (("note", "warning", "note"), "1 warning, 2 notes"),
     ):
         report["findings"] = [{**one, "severity": severity} for severity in severities]
-        assert f"| Findings | {said}, as of {report['date']} |" in markdown(report)
+        assert f"| Findings | {said}, as of {report['date']} |" in markdown_of(report)
 
 
 def test_a_lane_of_one_pool_says_how_many_jobs_a_node_takes_and_one_of_two_their_order() -> None:
@@ -129,7 +129,7 @@ def test_a_lane_of_more_jobs_than_its_pools_hold_says_for_how_many_there_is_room
 
 def test_the_report_names_cards_and_how_they_are_shared() -> None:
     pools = section(page(), "Pools")
-    assert "1 x T4 (16 GB), each for 2 jobs in turn" in row(pools, "ci", "`t4`")
+    assert "1 x T4 (16 GB), each time-sliced for 2 jobs" in row(pools, "ci", "`t4`")
     assert "8 x A100-40GB (40 GB) |" in row(pools, "ci", "`a100`")
     assert "8 x A100-40GB, each in 7 MIG instances (5 GB)" in row(pools, "honey", "`a100`")
     assert "| none |" in row(pools, "ci", "`system`")
@@ -138,7 +138,7 @@ def test_the_report_names_cards_and_how_they_are_shared() -> None:
 
 def test_prices_say_their_day_and_source_and_what_they_leave_out() -> None:
     pools = section(page(), "Pools")
-    for cluster in data(loaded(every_key()))["clusters"].values():
+    for cluster in report_json(loaded(every_key()))["clusters"].values():
         for pool in cluster["pools"].values():
             if (price := pool["price"]) is not None:
                 (line,) = {
@@ -150,9 +150,9 @@ def test_prices_say_their_day_and_source_and_what_they_leave_out() -> None:
                 }
                 assert price["date"] is None or price["date"] in line
     assert "- `ci/t4`: spot costs less; not counted" in pools
-    assert "disks, traffic, NAT and control planes are extra" in pools
-    assert "- `honey`: somebody else's nodes; they cost this stack nothing" in pools
-    assert "- `ci/t4`: paused, so nothing is counted" in page({f"{T4}.paused": True})
+    assert "Disks, traffic, NAT and control planes are not included" in pools
+    assert "- `honey`: an existing cluster; its nodes are not part of this cost" in pools
+    assert "- `ci/t4`: paused, counted as zero" in page({f"{T4}.paused": True})
 
 
 def test_node_images_that_nobody_pinned_are_named() -> None:
@@ -160,7 +160,7 @@ def test_node_images_that_nobody_pinned_are_named() -> None:
     pinned = "ocid1.image.oc1.iad.aaaaaaaaexample"
 
     def moving(changes: dict[str, Any]) -> str:
-        lines = [line for line in page(changes).splitlines() if "of the day; pin" in line]
+        lines = [line for line in page(changes).splitlines() if "newest image" in line]
         return " ".join(lines)
 
     assert "`oci/a10`" in moving({f"{a10}.image_id": GONE, f"{a10}.driver": GONE})
@@ -185,13 +185,13 @@ def test_versions_stand_with_the_end_of_their_support() -> None:
 
 
 def test_findings_are_warnings_first_then_folded_notes_then_what_is_silenced() -> None:
-    report = data(loaded(every_key()))
+    report = report_json(loaded(every_key()))
     report["findings"], report["silenced"] = [], []
-    assert "## Findings" not in markdown(report), "a title without a line"
+    assert "## Findings" not in markdown_of(report), "a title without a line"
     one = {"rule": "r", "path": "clusters.ci", "message": "is odd", "remedy": "mend it"}
     report["findings"] = [{**one, "severity": "note"}, {**one, "severity": "warning"}]
     report["silenced"] = [{**one, "severity": "warning", "reason": "known @team"}]
-    text = markdown(report)
+    text = markdown_of(report)
     line = "- `clusters.ci`: is odd; mend it (`r`)"
     assert text.endswith(
         f"## Findings\n\n{line}\n\n<details>\n<summary>1 note</summary>\n\n{line}\n\n</details>\n\n"
@@ -201,30 +201,30 @@ def test_findings_are_warnings_first_then_folded_notes_then_what_is_silenced() -
     assert "1 warning, 1 note, 1 silenced" in text
 
 
-@pytest.mark.parametrize("key", [*Report.__required_keys__, "nothing"])
+@pytest.mark.parametrize("key", [*Report.model_fields, "nothing"])
 def test_a_report_that_lacks_a_key_is_still_rendered(key: str) -> None:
-    report = data(loaded(every_key()))
+    report = report_json(loaded(every_key()))
     report.pop(key, None)
-    assert markdown(report).startswith("## Fleet")
+    assert markdown_of(report).startswith("## Fleet")
 
 
 def test_a_report_whose_clusters_lack_their_keys_is_still_rendered() -> None:
-    report = data(loaded(every_key()))
+    report = report_json(loaded(every_key()))
     for cluster in report["clusters"].values():
         for part in ("pools", "lanes"):
             cluster[part] = {name: {} for name in cluster[part]}
-    assert "github/gpu" in markdown(report)
-    assert markdown({}).startswith("## Fleet\n")
+    assert "github/gpu" in markdown_of(report)
+    assert markdown_of({}).startswith("## Fleet\n")
 
 
 def test_nothing_in_the_report_can_end_its_cell_its_code_span_or_start_html() -> None:
-    report = data(loaded(every_key()))
+    report = report_json(loaded(every_key()))
     nasty = "a|b`c``<script>\n## x [y](z) @team"
     report["clusters"]["ci"]["lanes"]["github/gpu"]["write"] = [nasty]
     report["findings"] = [
         {"rule": nasty, "severity": "warning", "path": nasty, "message": nasty, "remedy": nasty}
     ]
-    text = markdown(report)
+    text = markdown_of(report)
     assert "\n## x" not in text
     cells = row(text, "ci", "github/gpu")
     assert len(re.split(r"(?<!\\)\|", cells)) == len(re.split(r"\|", row(text, "ci", "github/big")))
@@ -281,5 +281,5 @@ def test_amounts_are_said_as_people_say_them(said: str, wanted: str) -> None:
 
 
 def test_nodes_of_somebody_else_are_not_called_free() -> None:
-    site = data(loaded({"clusters": {"honey": every_key()["clusters"]["honey"]}}))
-    assert "| Cost a month | no node here is priced |" in markdown(site)
+    site = report_json(loaded({"clusters": {"honey": every_key()["clusters"]["honey"]}}))
+    assert "| Cost per month | no pool has a price |" in markdown_of(site)

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.report import data, picture
-from fleet.report.picture import MOST_BOXES, escaped
+from fleet.report.picture import MAX_BOXES, escaped
+from tests.fleet.report.reports import picture_of, report_json
 from tests.fleet.samples import SHIPPED, every_key, loaded, shipped_stack
 
 T4 = "clusters.ci.eks.pools.t4"
@@ -45,13 +45,13 @@ def drawn(text: str) -> list[str]:
 
 
 def report(changes: dict[str, Any] | None = None) -> dict[str, Any]:
-    return data(loaded(every_key(changes)))
+    return report_json(loaded(every_key(changes)))
 
 
 def of_ci(changes: dict[str, Any] | None = None) -> str:
     """The picture of one cluster of it."""
     said = report(changes)
-    return picture({**said, "clusters": {"ci": said["clusters"]["ci"]}})
+    return picture_of({**said, "clusters": {"ci": said["clusters"]["ci"]}})
 
 
 def label(text: str, name: str) -> str:
@@ -73,8 +73,8 @@ def follows_the_grammar(text: str) -> None:
 def test_the_picture_of_a_shipped_stack_shows_every_lane_every_pool_and_what_to_write(
     name: str,
 ) -> None:
-    said = data(loaded(shipped_stack(name)))
-    text = picture(said)
+    said = report_json(loaded(shipped_stack(name)))
+    text = picture_of(said)
     follows_the_grammar(text)
     for cluster, body in said["clusters"].items():
         assert f'["{cluster}#58; ' in text
@@ -84,7 +84,7 @@ def test_the_picture_of_a_shipped_stack_shows_every_lane_every_pool_and_what_to_
             assert f'["{name_}<br/>' in text
             wanted = lane["name"] if lane["forge"] == "github" else f"[{', '.join(lane['write'])}]"
             assert f' {escaped(wanted)}"])' in text
-    assert len(drawn(text)) <= MOST_BOXES
+    assert len(drawn(text)) <= MAX_BOXES
 
 
 def test_pools_are_numbered_in_order_of_preference_and_a_single_one_is_not() -> None:
@@ -123,7 +123,7 @@ def hostile(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("most", [60, 3, 1])
 def test_no_name_can_break_the_picture(name: str, most: int) -> None:
-    follows_the_grammar(picture(hostile(name), most=most))
+    follows_the_grammar(picture_of(hostile(name), max_boxes=most))
 
 
 @given(st.text(max_size=20))
@@ -158,19 +158,19 @@ def many(clusters: int, pools: int, lanes: int) -> dict[str, Any]:
 
 
 def test_a_large_fleet_is_drawn_by_gpu_model_with_counts() -> None:
-    text = picture(many(2, 100, 60))
+    text = picture_of(many(2, 100, 60))
     follows_the_grammar(text)
-    assert len(drawn(text)) <= MOST_BOXES
-    assert text.count('("T4<br/>50 pools, 500 nodes at most")') == 2
-    assert text.count('("CPU<br/>50 pools, 200 nodes at most")') == 2
+    assert len(drawn(text)) <= MAX_BOXES
+    assert text.count('("T4<br/>50 pools, at most 500 nodes")') == 2
+    assert text.count('("CPU<br/>50 pools, at most 200 nodes")') == 2
     assert text.count('["60 lanes"]') == 2
 
 
 @pytest.mark.parametrize("clusters", [40, 300])
 def test_a_fleet_of_many_clusters_is_drawn_by_cluster(clusters: int) -> None:
-    text = picture(many(clusters, 4, 2))
+    text = picture_of(many(clusters, 4, 2))
     follows_the_grammar(text)
-    assert len(drawn(text)) <= MOST_BOXES
+    assert len(drawn(text)) <= MAX_BOXES
     assert '["c0<br/>EKS 1.35 in us-west-2<br/>2 lanes, 4 pools"]' in text
     rest = re.search(r'rest\["(\d+) more clusters', text)
     shown = sum(1 for line in drawn(text) if re.match(r"c\d+\[", line))
@@ -179,7 +179,7 @@ def test_a_fleet_of_many_clusters_is_drawn_by_cluster(clusters: int) -> None:
 
 @pytest.mark.parametrize("most", range(1, 40))
 def test_a_picture_never_has_more_boxes_than_it_may(most: int) -> None:
-    text = picture(report(), most=most)
+    text = picture_of(report(), max_boxes=most)
     follows_the_grammar(text)
     forges = 2
     assert len(drawn(text)) <= max(most, forges + 1), "the forges and the rest are always there"
@@ -187,4 +187,4 @@ def test_a_picture_never_has_more_boxes_than_it_may(most: int) -> None:
 
 def test_no_fleet_is_too_odd_to_be_drawn() -> None:
     for odd in ({}, {"clusters": {"c": {}}}, {"clusters": {"c": {"lanes": {"x": {}}}}}):
-        follows_the_grammar(picture(odd))
+        follows_the_grammar(picture_of(odd))

@@ -1,13 +1,14 @@
-"""ConfigGroup: the provider registers a child per object through the engine's monitor."""
+"""ConfigGroup: the provider registers one child for each object through the engine's monitor."""
 
 from concurrent import futures
 
 import grpc
 import pytest
-from kubernetes_lab import DEFINITIONS, KINDS
+from kubernetes_cluster import KINDS
 from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
 from pulumi_rehearsal.standin import wire
 from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Refusal
+from pulumi_rehearsal.standin.kubernetes.arc import KINDS_BY_PLURAL
 from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
 from pulumi_rehearsal.standin.world import World
 
@@ -27,9 +28,11 @@ items:
 - {apiVersion: v1, kind: Secret, metadata: {name: token}, stringData: {k: v}}
 """
 
+DEFINITIONS = tuple(KINDS_BY_PLURAL)
+
 
 class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
-    """Remembers what is registered."""
+    """A monitor that keeps the requests."""
 
     def __init__(self):
         self.requests = []
@@ -67,7 +70,7 @@ def construct(monitor, inputs, name="crds"):
     return ConfigGroup().construct(request, "kubernetes:x", World())
 
 
-def test_each_of_arcs_addresses_becomes_a_definition(monitor):
+def test_address_of_a_definition_of_arc_registers_it(monitor):
     files = [CRDS.format("0.14.2", plural) for plural in DEFINITIONS]
     response = construct(monitor, {"files": files})
     group, *children = monitor.requests
@@ -89,7 +92,7 @@ def test_each_of_arcs_addresses_becomes_a_definition(monitor):
     assert len(wire.decode(response.state).properties["resources"]) == 4
 
 
-def test_every_made_up_definition_passes_its_own_check(monitor):
+def test_invented_definitions_pass_their_check(monitor):
     construct(monitor, {"files": [CRDS.format("0.14.2", plural) for plural in DEFINITIONS]})
     for child in monitor.requests[1:]:
         inputs = wire.decode(child.object).properties
@@ -97,7 +100,7 @@ def test_every_made_up_definition_passes_its_own_check(monitor):
         assert KINDS[child.type].check(call, None) == inputs
 
 
-def test_another_chart_version_changes_the_definitions(monitor):
+def test_another_chart_version_changes_the_definition(monitor):
     for version in ("0.14.2", "0.15.0"):
         construct(monitor, {"files": [CRDS.format(version, DEFINITIONS[0])]})
     old, new = (wire.decode(request.object).properties for request in monitor.requests[1::2])
@@ -105,33 +108,33 @@ def test_another_chart_version_changes_the_definitions(monitor):
     assert old["spec"] == new["spec"]
 
 
-def test_a_file_on_disk_is_read(monitor, tmp_path):
+def test_file_on_disk_is_read(monitor, tmp_path):
     (tmp_path / "a.yaml").write_text(MANIFEST)
     construct(monitor, {"files": [str(tmp_path / "*.yaml")], "resourcePrefix": "x"})
     assert [request.name for request in monitor.requests[1:]] == ["x:ci/hooks", "x:token"]
 
 
-def test_what_a_secret_in_a_file_holds_travels_as_a_secret(monitor):
+def test_data_of_a_secret_is_sent_as_secret(monitor):
     construct(monitor, {"yaml": MANIFEST})
     secret = next(r for r in monitor.requests if r.type == "kubernetes:core/v1:Secret")
     assert wire.decode(secret.object).secrets == {("stringData",)}
 
 
-def test_not_waiting_is_an_annotation_of_each_object(monitor):
+def test_skip_await_annotates_each_object(monitor):
     construct(monitor, {"yaml": MANIFEST, "skipAwait": True})
     for request in monitor.requests[1:]:
         metadata = wire.decode(request.object).properties["metadata"]
         assert metadata["annotations"] == {"pulumi.com/skipAwait": "true"}
 
 
-def test_plain_objects_are_registered(monitor):
+def test_list_of_objects_is_registered(monitor):
     construct(
         monitor, {"objs": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}]}
     )
     assert monitor.requests[1].type == "kubernetes:core/v1:Namespace"
 
 
-def test_unknown_inputs_register_the_group_alone(monitor):
+def test_unknown_inputs_register_only_the_group(monitor):
     response = construct(monitor, {"files": UNKNOWN})
     assert len(monitor.requests) == 1
     assert wire.decode(response.state).properties["resources"] is UNKNOWN
@@ -140,29 +143,29 @@ def test_unknown_inputs_register_the_group_alone(monitor):
 @pytest.mark.parametrize(
     ("inputs", "reason"),
     [
-        ({"files": ["https://example.org/other.yaml"]}, "a rehearsal fetches nothing"),
+        ({"files": ["https://example.org/other.yaml"]}, "a rehearsal downloads nothing"),
         ({"files": ["/nowhere/at/all.yaml"]}, "cannot be read"),
         ({"yaml": "kind: ConfigMap\nmetadata: {name: x}"}, "require a kind and apiVersion"),
         ({"yaml": "apiVersion: v1\nkind: ConfigMap"}, "require a .metadata.name"),
     ],
-    ids=["an address that is not known", "a file that is not there", "no apiVersion", "no name"],
+    ids=["an unknown address", "a missing file", "no apiVersion", "no name"],
 )
-def test_a_group_is_refused_for(monitor, inputs, reason):
+def test_construct_refuses(monitor, inputs, reason):
     with pytest.raises(Refusal, match=reason):
         construct(monitor, inputs)
 
 
-def test_a_file_that_is_no_yaml_is_refused(monitor, tmp_path):
+def test_construct_refuses_a_file_that_is_not_yaml(monitor, tmp_path):
     (tmp_path / "a.yaml").write_text("a: [")
-    with pytest.raises(Refusal, match="is no YAML"):
+    with pytest.raises(Refusal, match="is not YAML"):
         construct(monitor, {"files": [str(tmp_path / "a.yaml")]})
 
 
-def test_a_property_that_it_does_not_have_is_refused(monitor):
+def test_construct_refuses_an_unknown_property(monitor):
     with pytest.raises(Invalid, match="has no property 'file'"):
         construct(monitor, {"file": "x"})
 
 
-def test_an_engine_that_takes_no_more_ends_it_with_a_refusal(monitor):
-    with pytest.raises(Refusal, match="took no more resources"):
+def test_construct_reports_a_failed_registration(monitor):
+    with pytest.raises(Refusal, match="accepts no more resources"):
         construct(monitor, {"files": []}, name="refused")

@@ -1,13 +1,15 @@
-"""Helm releases in general: names, versions, namespaces, nodes and revisions."""
+"""Helm releases of any chart: names, namespaces, nodes and revisions."""
+
+import re
 
 import pytest
-from kubernetes_lab import (
+from kubernetes_cluster import (
     EKS_SCOPE,
     GPU_GROUP,
     KINDS,
     RELEASE,
     SYSTEM_GROUP,
-    Lab,
+    Cluster,
     controller_inputs,
     gitlab_inputs,
 )
@@ -29,10 +31,6 @@ def plain(**changes):
 @pytest.mark.parametrize(
     ("changes", "path", "reason"),
     [
-        ({"version": None}, "version", "unpinned chart"),
-        ({"version": "^6.9.0"}, "version", "unpinned chart"),
-        ({"version": "latest"}, "version", "unpinned chart"),
-        ({"name": None}, "name", "is missing"),
         ({"name": "n" * 54}, "name", "the limit is 53"),
         ({"name": "Pod_Info"}, "name", "lower-case"),
         ({"repositoryOpts": None}, "chart", "is in no repository"),
@@ -40,97 +38,95 @@ def plain(**changes):
         ({"value": {}}, "value", "did you mean 'values'"),
     ],
     ids=[
-        "no version",
-        "a range",
-        "a moving version",
-        "no name",
         "a long name",
         "a bad name",
         "no repository",
         "two repositories",
-        "a property the SDK does not know",
+        "an unknown property",
     ],
 )
-def test_a_release_is_refused_for(lab: Lab, changes, path, reason):
-    assert reason in lab.invalid(RELEASE, plain(**changes))[path]
+def test_check_refuses(cluster: Cluster, changes, path, reason):
+    assert reason in cluster.invalid(RELEASE, plain(**changes))[path]
 
 
-def test_a_version_with_a_leading_v_is_a_version(lab: Lab):
-    assert lab.check(RELEASE, plain(version="v26.7.0"))["version"] == "v26.7.0"
+def test_automatic_name_is_kept(cluster: Cluster):
+    first = cluster.check(RELEASE, plain(name=None), "podinfo")
+    assert re.fullmatch("podinfo-[0-9a-f]{7}", first["name"])
+    assert cluster.check(RELEASE, plain(name=None), "podinfo", old=first) == first
 
 
-def test_a_release_with_unknown_inputs_passes_the_check(lab: Lab):
+def test_check_accepts_unknown_inputs(cluster: Cluster):
     inputs = plain(name=UNKNOWN, namespace=UNKNOWN, version=UNKNOWN, values={"a": UNKNOWN})
-    assert lab.check(RELEASE, inputs)["name"] is UNKNOWN
+    assert cluster.check(RELEASE, inputs)["name"] is UNKNOWN
 
 
-def test_the_provider_fills_in_namespace_and_timeout(lab: Lab):
-    checked = lab.check(RELEASE, plain(namespace=None))
+def test_check_fills_in_namespace_and_timeout(cluster: Cluster):
+    checked = cluster.check(RELEASE, plain(namespace=None))
     assert (checked["namespace"], checked["timeout"]) == ("default", 300)
 
 
-def test_a_release_name_is_used_once_in_a_cluster_and_namespace(lab: Lab, refused):
-    lab.namespace("apps")
-    lab.release(plain())
+def test_install_refuses_a_name_that_is_in_use(cluster: Cluster, refused):
+    cluster.namespace("apps")
+    cluster.release(plain())
     with refused("the name is still in use"):
-        lab.release(plain())
+        cluster.release(plain())
 
 
-def test_the_same_release_name_is_free_in_another_namespace(lab: Lab):
-    lab.namespace("apps")
-    lab.namespace("more")
-    lab.release(plain())
-    assert lab.release(plain(namespace="more")).id == "more/podinfo"
+def test_name_may_exist_in_another_namespace(cluster: Cluster):
+    cluster.namespace("apps")
+    cluster.namespace("more")
+    cluster.release(plain())
+    assert cluster.release(plain(namespace="more")).id == "more/podinfo"
 
 
-def test_a_release_needs_its_namespace(lab: Lab, refused):
+def test_install_refuses_a_missing_namespace(cluster: Cluster, refused):
     with refused("namespace 'apps' does not exist in this cluster"):
-        lab.release(plain())
+        cluster.release(plain())
 
 
-def test_a_release_may_create_its_namespace_which_then_stays(lab: Lab):
-    made = lab.release(plain(createNamespace=True))
-    lab.remove(made)
-    assert [thing.id for thing in lab.world.all()] == ["apps"]
+def test_uninstall_keeps_a_namespace_that_the_release_created(cluster: Cluster):
+    made = cluster.release(plain(createNamespace=True))
+    cluster.delete(made)
+    assert [thing.id for thing in cluster.world.all()] == ["apps"]
 
 
-def test_a_release_waits_for_a_node_that_is_not_there(refused):
-    lab = Lab(EKS_SCOPE)
-    lab.eks(GPU_GROUP)
-    lab.namespace("apps")
+def test_install_refuses_a_cluster_with_tainted_nodes_only(refused):
+    cluster = Cluster(EKS_SCOPE)
+    cluster.eks(GPU_GROUP)
+    cluster.namespace("apps")
     with refused("no node without a taint"):
-        lab.release(plain())
+        cluster.release(plain())
 
 
 def test_a_group_of_no_nodes_is_no_node(refused):
-    lab = Lab(EKS_SCOPE)
+    cluster = Cluster(EKS_SCOPE)
     scaling = {"minSize": 0, "maxSize": 2, "desiredSize": 0}
-    lab.eks({**SYSTEM_GROUP, "scalingConfig": scaling})
-    lab.namespace("apps")
+    cluster.eks({**SYSTEM_GROUP, "scalingConfig": scaling})
+    cluster.namespace("apps")
     with refused("no node without a taint"):
-        lab.release(plain())
+        cluster.release(plain())
 
 
-def test_a_release_that_does_not_wait_needs_no_node():
-    lab = Lab(EKS_SCOPE)
-    lab.eks(GPU_GROUP)
-    lab.namespace("apps")
-    assert lab.release(plain(skipAwait=True)).id == "apps/podinfo"
+def test_install_with_skip_await_needs_no_node():
+    cluster = Cluster(EKS_SCOPE)
+    cluster.eks(GPU_GROUP)
+    cluster.namespace("apps")
+    assert cluster.release(plain(skipAwait=True)).id == "apps/podinfo"
 
 
-def test_a_release_is_not_uninstalled_from_a_cluster_that_is_gone(eks_lab: Lab, refused):
-    eks_lab.namespace("apps")
-    made = eks_lab.release(plain())
-    eks = eks_lab.world.find("aws:eks/cluster:Cluster")
-    eks_lab.world.remove(eks)
-    eks_lab.world.record("deleted", eks)
-    with refused("its cluster is gone"):
-        eks_lab.remove(made)
+def test_uninstall_refuses_a_release_of_a_deleted_cluster(eks_cluster: Cluster, refused):
+    eks_cluster.namespace("apps")
+    made = eks_cluster.release(plain())
+    eks = eks_cluster.world.find("aws:eks/cluster:Cluster")
+    eks_cluster.world.remove(eks)
+    eks_cluster.world.record("deleted", eks)
+    with refused("its cluster was deleted"):
+        eks_cluster.delete(made)
 
 
-def test_an_upgrade_counts_revisions_and_keeps_the_id(lab: Lab):
-    lab.namespace("apps")
-    made = lab.release(plain())
+def test_upgrade_increments_the_revision_and_keeps_the_id(cluster: Cluster):
+    cluster.namespace("apps")
+    made = cluster.release(plain())
     assert made.outputs["status"] == {
         "appVersion": "6.9.0",
         "chart": "podinfo",
@@ -140,15 +136,15 @@ def test_an_upgrade_counts_revisions_and_keeps_the_id(lab: Lab):
         "status": "deployed",
         "version": "6.9.0",
     }
-    changed = lab.change(made, version="6.9.1")
+    changed = cluster.change(made, version="6.9.1")
     assert (changed.id, changed.outputs["status"]["revision"]) == (made.id, 2)
     assert changed.outputs["status"]["version"] == "6.9.1"
 
 
-def test_values_are_kept_as_they_are(lab: Lab):
-    lab.namespace("apps")
+def test_values_are_unchanged(cluster: Cluster):
+    cluster.namespace("apps")
     values = {"replicas": 0, "flag": False, "none": None, "list": [1, "2"]}
-    assert lab.release(plain(values=values)).outputs["values"] == values
+    assert cluster.release(plain(values=values)).outputs["values"] == values
 
 
 def test_only_name_and_namespace_replace_a_release():
@@ -157,20 +153,20 @@ def test_only_name_and_namespace_replace_a_release():
 
 
 @pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
-def test_a_key_that_a_chart_does_not_know_is_refused(lab: Lab, chart):
+def test_check_refuses_an_unknown_key_of(cluster: Cluster, chart):
     inputs = plain(chart=chart.name, values={"tolleration": []})
-    assert "would ignore it" in lab.invalid(RELEASE, inputs)["values.tolleration"]
+    assert "ignores this key" in cluster.invalid(RELEASE, inputs)["values.tolleration"]
 
 
-def test_a_nested_key_that_a_chart_does_not_know_is_refused(lab: Lab):
+def test_check_refuses_an_unknown_nested_key(cluster: Cluster):
     inputs = controller_inputs()
     inputs["values"] = {"flags": {"loglevel": "debug"}}
-    assert "did you mean 'logLevel'" in lab.invalid(RELEASE, inputs)["values.flags.loglevel"]
+    assert "did you mean 'logLevel'" in cluster.invalid(RELEASE, inputs)["values.flags.loglevel"]
 
 
-def test_all_objections_of_a_release_come_at_once(lab: Lab):
+def test_check_gives_all_reasons_at_once(cluster: Cluster):
     inputs = gitlab_inputs()
-    inputs["version"] = "*"
-    inputs["values"] = {"gitlabUrl": "http://gitlab.example.org", "typo": 1}
-    found = lab.invalid(RELEASE, inputs)
-    assert {"version", "values.typo", "values.gitlabUrl", "values.runners.secret"} <= found.keys()
+    inputs["name"] = "Runner"
+    inputs["values"] = {"typo": 1}
+    found = cluster.invalid(RELEASE, inputs)
+    assert {"name", "values.typo", "values.gitlabUrl", "values.runners.secret"} <= found.keys()

@@ -1,4 +1,4 @@
-"""Which cluster a provider's configuration means."""
+"""The scope of a provider's configuration."""
 
 import json
 
@@ -44,5 +44,5 @@ TWO = json.dumps(
         "nothing",
     ],
 )
-def test_the_scope_of(configuration, expected):
+def test_scope_of(configuration, expected):
     assert scope(configuration) == expected

@@ -1,4 +1,4 @@
-"""The tenancies that tests of the stand-in OCI begin with."""
+"""Tenancies for the tests of the OCI stand-in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from oci_tenancy import Fleet, Network, Tenancy
+from oci_tenancy import Network, OkeTenancy, Tenancy
 from pulumi_rehearsal.standin.kind import Invalid, Refusal
 
 
@@ -21,17 +21,15 @@ def network() -> Network:
 
 
 @pytest.fixture
-def fleet() -> Fleet:
-    return Fleet()
+def oke() -> OkeTenancy:
+    return OkeTenancy()
 
 
 @pytest.fixture
 def refused() -> Callable[[str], Any]:
-    """`with refused("words of the rule"):`."""
-    return lambda words: pytest.raises(Refusal, match=words)
+    return lambda message: pytest.raises(Refusal, match=message)
 
 
 @pytest.fixture
 def invalid() -> Callable[[str], Any]:
-    """`with invalid("words of the rule"):`."""
-    return lambda words: pytest.raises(Invalid, match=words)
+    return lambda message: pytest.raises(Invalid, match=message)

@@ -1,4 +1,4 @@
-"""Identity domains: users, groups, applications, and the trust that ties tokens to users."""
+"""Identity domains: users, groups, applications and trusts."""
 
 from __future__ import annotations
 
@@ -77,35 +77,35 @@ def trust(
     return make(tenancy, tokens.DOMAIN_TRUST, name, **{**given, **inputs})
 
 
-def test_a_client_goes_by_its_name_and_keeps_its_secret_secret(tenancy, refused):
+def test_refuse_another_id_of_a_client_than_its_name(tenancy, refused):
     user, client = service_user(tenancy), app(tenancy)
     assert client.outputs["name"] != client.inputs["displayName"]
     made = trust(tenancy, user.id, client.outputs["name"])
     assert made.outputs["ocid"].startswith("ocid1.identitypropagationtrust.")
     for number, wrong in enumerate((client.id, client.outputs["ocid"], "exchange")):
-        with refused("give its name output"):
+        with refused("give its output name"):
             trust(tenancy, user.id, wrong, name=f"other{number}")
 
 
-def test_a_client_that_somebody_else_made_is_taken_on_trust(tenancy):
+def test_existing_client_is_not_checked(tenancy):
     assert trust(tenancy, service_user(tenancy).id, "theirs")
 
 
-def test_an_endpoint_and_a_schema_are_checked(tenancy, invalid):
-    with invalid("is no URL of an identity domain"):
+def test_invalid_endpoint_or_schema(tenancy, invalid):
+    with invalid("is not the URL of an identity domain"):
         service_user(tenancy, idcsEndpoint="https://idcs.example")
     with invalid("lacks urn:ietf:params:scim:schemas:core:2.0:User"):
         service_user(tenancy, schemas=["urn:ietf:params:scim:schemas:core:2.0:Group"])
 
 
-def test_a_service_user_has_no_password_and_a_person_has_a_name(tenancy, invalid):
-    with invalid("a service user has none"):
+def test_invalid_user(tenancy, invalid):
+    with invalid("must be left out for a service user"):
         service_user(tenancy, password="x")
     with invalid("serviceUser: true"):
         service_user(tenancy, **{EXTENSION: {"serviceUser": False}})
 
 
-def test_names_are_unique_in_their_domain(tenancy, refused):
+def test_refuse_a_name_that_exists_in_the_domain(tenancy, refused):
     service_user(tenancy, "deploy")
     with refused("userName 'deploy' exists in the domain"):
         make(
@@ -119,7 +119,7 @@ def test_names_are_unique_in_their_domain(tenancy, refused):
     service_user(tenancy, "deploy-there", userName="deploy", idcsEndpoint=elsewhere)
 
 
-def test_a_groups_member_is_the_id_of_a_user(tenancy, refused, invalid):
+def test_refuse_a_member_that_is_not_the_id_of_a_user(tenancy, refused, invalid):
     user = service_user(tenancy)
     with refused("not its OCID"):
         group(tenancy, user.outputs["ocid"])
@@ -134,7 +134,7 @@ def test_a_groups_member_is_the_id_of_a_user(tenancy, refused, invalid):
     assert group(tenancy, user.id)
 
 
-def test_what_is_in_use_goes_by_force_only(tenancy, refused):
+def test_refuse_deletion_without_force(tenancy, refused):
     user = service_user(tenancy)
     members = group(tenancy, user.id)
     with refused("set forceDelete"):
@@ -149,7 +149,7 @@ def test_what_is_in_use_goes_by_force_only(tenancy, refused):
     tenancy.delete(user)
 
 
-def test_a_trust_holds_its_user_and_its_client(tenancy, refused):
+def test_refuse_deletion_of_the_user_or_client_of_a_trust(tenancy, refused):
     user, client = service_user(tenancy, forceDelete=True), app(tenancy, forceDelete=True)
     made = trust(tenancy, user.id, client.outputs["name"])
     for thing in (user, client):
@@ -160,7 +160,7 @@ def test_a_trust_holds_its_user_and_its_client(tenancy, refused):
     tenancy.delete(user)
 
 
-def test_only_service_users_are_impersonated(tenancy, refused):
+def test_refuse_impersonation_of_a_person(tenancy, refused):
     person = service_user(
         tenancy,
         "person",
@@ -168,44 +168,44 @@ def test_only_service_users_are_impersonated(tenancy, refused):
         emails=[{"type": "work", "value": "p@example.com", "primary": True}],
         **{EXTENSION: {"serviceUser": False}},
     )
-    with refused("only a service user is impersonated"):
+    with refused("only a service user can be impersonated"):
         trust(tenancy, person.id, "theirs")
     with refused("give the id, not the OCID"):
         trust(tenancy, person.outputs["ocid"], "theirs", name="other")
 
 
-def test_an_issuer_has_one_trust(tenancy, refused):
+def test_refuse_a_second_trust_of_an_issuer(tenancy, refused):
     user = service_user(tenancy)
     trust(tenancy, user.id, "theirs")
-    with refused("takes tokens of https://github.example already"):
+    with refused("is for the issuer https://github.example too"):
         trust(tenancy, user.id, "theirs", name="second", issuer="https://github.example")
 
 
 @pytest.mark.parametrize(
-    ("inputs", "words"),
+    ("inputs", "message"),
     [
         ({"type": "OIDC"}, "is none of"),
         ({"subjectType": "Group"}, "is none of"),
         ({"publicKeyEndpoint": None}, "give exactly one of publicKeyEndpoint"),
-        ({"impersonationServiceUsers": None}, "needs a rule and a user"),
-        ({"allowImpersonation": False}, "without it no rule holds"),
+        ({"impersonationServiceUsers": None}, "is required with allowImpersonation"),
+        ({"allowImpersonation": False}, "must be true for impersonationServiceUsers"),
         ({"impersonationServiceUsers": [{"rule": "sub", "value": "x"}]}, "write <claim> eq"),
-        ({"impersonationServiceUsers": [{"rule": "sub is x", "value": "x"}]}, "is no rule"),
+        ({"impersonationServiceUsers": [{"rule": "sub is x", "value": "x"}]}, "is not a rule"),
     ],
 )
-def test_a_trust_that_takes_nothing_is_invalid(tenancy, invalid, inputs, words):
-    with invalid(words):
+def test_invalid_trust(tenancy, invalid, inputs, message):
+    with invalid(message):
         trust(tenancy, "user", "theirs", **inputs)
 
 
 @pytest.mark.parametrize(
-    ("inputs", "words"),
+    ("inputs", "message"),
     [
         ({"clientType": "secret"}, "is none of"),
         ({"allowedGrants": []}, "client_credentials"),
-        ({"clientType": "public"}, "only a confidential client"),
+        ({"clientType": "public"}, "must be confidential"),
     ],
 )
-def test_an_application_that_cannot_exchange_is_invalid(tenancy, invalid, inputs, words):
-    with invalid(words):
+def test_invalid_application(tenancy, invalid, inputs, message):
+    with invalid(message):
         app(tenancy, **inputs)

@@ -1,15 +1,16 @@
-"""What lives in OKE clusters: clusters kept apart, one advertiser, room, qualified images."""
+"""Kubernetes resources in OKE clusters: scopes, nodes, GPUs and image names."""
 
 from __future__ import annotations
 
 import pytest
-from oci_tenancy import PLUGIN_OFF, Fleet, Tenancy, image, labels, script
+from oci_tenancy import PLUGIN_OFF, OkeTenancy, Tenancy, image, labels, script
 from pulumi_rehearsal.standin.kubernetes import world_faults
-from pulumi_rehearsal.standin.kubernetes.images import is_qualified
+from pulumi_rehearsal.standin.kubernetes.arc import KINDS_BY_PLURAL, definition
+from pulumi_rehearsal.standin.kubernetes.pods import has_registry
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 RELEASE = "kubernetes:helm.sh/v3:Release"
-CRON_JOB = "kubernetes:batch/v1:CronJob"
+DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 OFF = labels(**{PLUGIN_OFF: "true", "nvidia.com/gpu.present": "true"})
 PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
 OLD = "v1.33.10"
@@ -59,16 +60,16 @@ def operator(tenancy: Tenancy, scope: str, **values):
 
 
 @pytest.fixture
-def ready(fleet: Fleet) -> Fleet:
-    """A fleet with a node for ordinary pods and namespaces."""
-    fleet.system_pool()
-    fleet.scope = fleet.kubernetes_scope()
-    namespace(fleet, fleet.scope, "apps")
-    namespace(fleet, fleet.scope, "gpu", **PRIVILEGED)
-    return fleet
+def ready(oke: OkeTenancy) -> OkeTenancy:
+    """A oke with a node for ordinary pods and namespaces."""
+    oke.system_pool()
+    oke.scope = oke.kubernetes_scope()
+    namespace(oke, oke.scope, "apps")
+    namespace(oke, oke.scope, "gpu", **PRIVILEGED)
+    return oke
 
 
-def test_a_name_in_two_clusters_is_accepted_and_twice_in_one_is_refused(ready, refused):
+def test_release_name_may_exist_in_another_cluster(ready, refused):
     other = ready.make_cluster("other")
     ready.system_pool("other-system", clusterId=other.id)
     scope = ready.kubernetes_scope(other)
@@ -80,38 +81,38 @@ def test_a_name_in_two_clusters_is_accepted_and_twice_in_one_is_refused(ready, r
         release(ready, scope, "third")
 
 
-def test_the_nodes_behind_a_private_endpoint_are_found_too(fleet, refused):
-    groups = [fleet.endpoint_group.id]
-    private = fleet.make_cluster(
-        "private", endpointConfig={"subnetId": fleet.endpoint.id, "nsgIds": groups}
+def test_nodes_of_a_cluster_with_a_private_endpoint(oke, refused):
+    groups = [oke.endpoint_group.id]
+    private = oke.make_cluster(
+        "private", endpointConfig={"subnetId": oke.endpoint.id, "nsgIds": groups}
     )
     endpoint = private.outputs["endpoints"][0]["privateEndpoint"]
     scope = f"kubernetes:https://{endpoint}"
-    namespace(fleet, scope, "apps")
+    namespace(oke, scope, "apps")
     with refused("the cluster has no node without a taint"):
-        release(fleet, scope)
-    fleet.system_pool(clusterId=private.id)
-    assert release(fleet, scope)
+        release(oke, scope)
+    oke.system_pool(clusterId=private.id)
+    assert release(oke, scope)
 
 
-def test_gpu_nodes_have_no_room_for_ordinary_pods(fleet, refused):
-    fleet.pool(size=1, nodeMetadata=None)
-    scope = fleet.kubernetes_scope()
-    namespace(fleet, scope, "apps")
+def test_refuse_a_release_in_a_cluster_with_gpu_nodes_only(oke, refused):
+    oke.pool(size=1, nodeMetadata=None)
+    scope = oke.kubernetes_scope()
+    namespace(oke, scope, "apps")
     with refused("the cluster has no node without a taint"):
-        release(fleet, scope)
+        release(oke, scope)
 
 
-def test_nothing_is_deleted_in_a_cluster_that_is_gone(ready, refused):
+def test_refuse_deletion_in_a_deleted_cluster(ready, refused):
     made = release(ready, ready.scope)
     for pool in ready.world.all("oci:ContainerEngine/nodePool:NodePool"):
         ready.delete(pool)
     ready.delete(ready.cluster)
-    with refused("its cluster is gone"):
+    with refused("its cluster was deleted"):
         ready.delete(made)
 
 
-def test_oracles_plugin_is_an_advertiser(ready, refused):
+def test_refuse_a_release_beside_oracles_plugin(ready, refused):
     ready.pool()
     assert world_faults(ready.world) == []
     with refused("'a10' has Oracle's own device plugin, which advertises"):
@@ -121,65 +122,54 @@ def test_oracles_plugin_is_an_advertiser(ready, refused):
     assert operator(ready, ready.scope)
 
 
-def test_a_pool_that_switches_it_off_takes_the_releases(ready):
+def test_release_advertises_gpus_without_oracles_plugin(ready):
     ready.pool(initialNodeLabels=OFF)
     assert ["nothing in its cluster advertises" in f for f in world_faults(ready.world)] == [True]
     plugin(ready, ready.scope)
     assert world_faults(ready.world) == []
 
 
-def test_a_pool_that_comes_after_the_release_is_a_fault(ready):
+def test_later_pool_with_oracles_plugin_is_a_fault(ready):
     plugin(ready, ready.scope)
     ready.pool()
     assert any("Oracle's own device plugin" in fault for fault in world_faults(ready.world))
 
 
-def test_the_operator_as_an_addon_is_an_advertiser_too(ready, refused):
+def test_refuse_a_release_beside_the_operator_addon(ready, refused):
     ready.pool(initialNodeLabels=OFF)
     ready.addon("NvidiaGpuOperator")
     with refused("has the add-on NvidiaGpuOperator, which advertises"):
         plugin(ready, ready.scope)
 
 
-def test_the_operator_brings_no_driver_to_oracle_linux(ready, refused):
+def test_refuse_the_operators_driver_on_oracle_linux(ready, refused):
     ready.pool(initialNodeLabels=OFF)
     with refused("NVIDIA has no driver container for Oracle Linux"):
         operator(ready, ready.scope, driver={"enabled": True})
     assert operator(ready, ready.scope, toolkit={"enabled": True})
 
 
-def test_the_operator_may_bring_the_driver_to_an_image_of_ones_own(ready):
+def test_operator_may_install_the_driver_on_a_custom_image(ready):
     source = {"sourceType": "IMAGE", "imageId": "ocid1.image.oc1.iad.aaaaaaaaubuntu"}
     ready.pool(initialNodeLabels=OFF, nodeSourceDetails=source)
     assert operator(ready, ready.scope, driver={"enabled": True})
 
 
-def test_the_plugin_tolerates_the_taints_and_finds_the_label(ready, refused):
+def test_refuse_nodes_without_the_plugins_label_or_with_other_taints(ready, refused):
     ready.pool(initialNodeLabels=labels(**{PLUGIN_OFF: "true"}))
     with refused("lacks the label nvidia.com/gpu.present=true"):
         plugin(ready, ready.scope)
     placed = ready.placement(preemptibleNodeConfig={"preemptionAction": {"type": "TERMINATE"}})
     ready.pool("spot", initialNodeLabels=OFF, nodeConfigDetails=ready.details(0, placed))
-    with refused("'oci.oraclecloud.com/oke-is-preemptible', which is not tolerated"):
+    with refused("'oci.oraclecloud.com/oke-is-preemptible', which the plugin does not tolerate"):
         plugin(ready, ready.scope, affinity={})
 
 
-def test_the_autoscaler_of_oke_is_no_chart(ready, refused):
-    with refused("whose autoscaler is the add-on ClusterAutoscaler"):
-        release(
-            ready,
-            ready.scope,
-            chart="cluster-autoscaler",
-            name="ca",
-            values={"cloudProvider": "oci-oke"},
-        )
-
-
-def test_rules_that_are_missing_in_the_end_are_a_fault(ready):
+def test_missing_security_rule_is_a_fault(ready):
     ready.pool()
     ready.delete(ready.rules[0])
     faults = world_faults(ready.world)
-    assert any("in to the API endpoint by TCP 6443" in fault for fault in faults)
+    assert any("of the API endpoint allows TCP 6443" in fault for fault in faults)
 
 
 # Image names
@@ -197,44 +187,48 @@ def test_rules_that_are_missing_in_the_end_are_a_fault(ready):
         ("ubuntu", False),
     ],
 )
-def test_a_qualified_name_begins_with_its_registry(reference, qualified):
-    assert is_qualified(reference) is qualified
+def test_has_registry(reference, qualified):
+    assert has_registry(reference) is qualified
 
 
-def cron_job(tenancy, scope, reference):
-    pod = {"containers": [{"name": "main", "image": reference}], "restartPolicy": "Never"}
+def deployment(tenancy, scope, image):
+    labels = {"app": "x"}
+    pod = {"containers": [{"name": "main", "image": image}]}
     return tenancy.make(
-        CRON_JOB,
-        "cleanup",
+        DEPLOYMENT,
+        "x",
         scope,
-        apiVersion="batch/v1",
-        kind="CronJob",
-        metadata={"name": "cleanup", "namespace": "apps"},
-        spec={"schedule": "*/10 * * * *", "jobTemplate": {"spec": {"template": {"spec": pod}}}},
+        apiVersion="apps/v1",
+        kind="Deployment",
+        metadata={"name": "x", "namespace": "apps"},
+        spec={
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
     )
 
 
-def test_a_short_name_in_a_pod_is_refused(ready, refused):
+def test_refuse_a_short_image_name_in_a_pod(ready, refused):
     with refused("image 'busybox:1.37' is not fully qualified, and CRI-O on node pool 'system'"):
-        cron_job(ready, ready.scope, "busybox:1.37")
-    assert cron_job(ready, ready.scope, "docker.io/library/busybox:1.37")
+        deployment(ready, ready.scope, "busybox:1.37")
+    assert deployment(ready, ready.scope, "docker.io/library/busybox:1.37")
 
 
-def test_nodes_of_an_older_version_take_short_names(fleet):
-    old = fleet.make_cluster("old", kubernetesVersion=OLD)
+def test_nodes_of_an_older_version_accept_short_names(oke):
+    old = oke.make_cluster("old", kubernetesVersion=OLD)
     source = {"sourceType": "IMAGE", "imageId": image(version=OLD)}
-    fleet.system_pool(clusterId=old.id, kubernetesVersion=OLD, nodeSourceDetails=source)
-    scope = fleet.kubernetes_scope(old)
-    namespace(fleet, scope, "apps")
-    assert cron_job(fleet, scope, "busybox:1.37")
+    oke.system_pool(clusterId=old.id, kubernetesVersion=OLD, nodeSourceDetails=source)
+    scope = oke.kubernetes_scope(old)
+    namespace(oke, scope, "apps")
+    assert deployment(oke, scope, "busybox:1.37")
 
 
-def test_a_start_up_script_can_allow_short_names(fleet):
+def test_start_up_script_may_allow_short_names(oke):
     first = "#!/bin/bash\necho 'short_name_mode = \"disabled\"' > /etc/crio/crio.conf.d/99.conf"
-    fleet.system_pool(nodeMetadata={"user_data": script(first=first)})
-    scope = fleet.kubernetes_scope()
-    namespace(fleet, scope, "apps")
-    assert cron_job(fleet, scope, "busybox:1.37")
+    oke.system_pool(nodeMetadata={"user_data": script(first=first)})
+    scope = oke.kubernetes_scope()
+    namespace(oke, scope, "apps")
+    assert deployment(oke, scope, "busybox:1.37")
 
 
 def scale_set(tenancy, scope, **values):
@@ -257,10 +251,8 @@ def scale_set(tenancy, scope, **values):
 
 
 @pytest.fixture
-def runners(ready: Fleet) -> Fleet:
-    """A fleet in which a scale set can be installed."""
-    from pulumi_rehearsal.standin.kubernetes.arc_definitions import KINDS_BY_PLURAL, definition
-
+def runners(ready: OkeTenancy) -> OkeTenancy:
+    """A oke in which a scale set can be installed."""
     namespace(ready, ready.scope, "arc")
     for plural in KINDS_BY_PLURAL:
         token = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
@@ -289,22 +281,22 @@ def runners(ready: Fleet) -> Fleet:
     return ready
 
 
-def test_a_scale_set_with_qualified_images_is_installed(runners):
+def test_scale_set_with_qualified_images(runners):
     assert scale_set(runners, runners.scope)
 
 
-def test_a_short_name_in_a_runners_template_is_refused(runners, refused):
+def test_refuse_a_short_image_name_in_a_runner_template(runners, refused):
     short = {"name": "runner", "image": "actions/actions-runner:2.338.0", "command": ["run.sh"]}
     with refused("image 'actions/actions-runner:2.338.0' is not fully qualified"):
         scale_set(runners, runners.scope, template={"spec": {"containers": [short]}})
 
 
-def test_the_charts_own_docker_container_has_a_short_name(runners, refused):
+def test_refuse_the_short_name_of_the_charts_docker_image(runners, refused):
     with refused("image 'docker:dind' is not fully qualified"):
         scale_set(runners, runners.scope, containerMode={"type": "dind"})
 
 
-def test_a_work_volume_takes_a_class_of_oracles(runners, refused):
+def test_work_volume_with_a_storage_class_of_oke(runners, refused):
     def claim(name):
         spec = {"storageClassName": name, "accessModes": ["ReadWriteOnce"]}
         given = {key: value for key, value in spec.items() if value is not None}
@@ -325,10 +317,10 @@ namespace = "apps"
 
 
 @pytest.mark.parametrize(
-    ("reference", "words"),
+    ("reference", "message"),
     [("ubuntu:24.04", "image 'ubuntu:24.04' is not fully qualified"), ("", "")],
 )
-def test_a_short_name_in_config_toml_is_refused(ready, refused, reference, words):
+def test_refuse_a_short_image_name_in_config_toml(ready, refused, reference, message):
     keys = {"runner-token": "glrt-x", "runner-registration-token": ""}
     ready.make(
         "kubernetes:core/v1:Secret",
@@ -339,9 +331,9 @@ def test_a_short_name_in_config_toml_is_refused(ready, refused, reference, words
         metadata={"name": "runner", "namespace": "apps"},
         stringData=keys,
     )
-    lane = {
+    runner = {
         "chart": "gitlab-runner",
-        "name": "lane",
+        "name": "runner",
         "values": {
             "gitlabUrl": "https://gitlab.com",
             "rbac": {"create": True},
@@ -353,8 +345,8 @@ def test_a_short_name_in_config_toml_is_refused(ready, refused, reference, words
         },
         "version": "0.86.0",
     }
-    if words:
-        with refused(words):
-            release(ready, ready.scope, **lane)
+    if message:
+        with refused(message):
+            release(ready, ready.scope, **runner)
     else:
-        assert release(ready, ready.scope, **lane)
+        assert release(ready, ready.scope, **runner)

@@ -1,4 +1,4 @@
-"""Networks: what OCI refuses to make and to delete."""
+"""Networks: creation and deletion of VCNs, subnets, gateways, routes and security rules."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pulumi_rehearsal.standin.oci import tokens
 from pulumi_rehearsal.standin.oci.gateways import reaches_out
 
 
-def test_ids_have_the_form_of_the_cloud(tenancy):
+def test_ids_are_ocids(tenancy):
     vcn = tenancy.vcn()
     kind, realm, region, unique = vcn.id.removeprefix("ocid1.").split(".")
     assert (kind, realm, region, len(unique)) == ("vcn", "oc1", "iad", 60)
 
 
-def test_two_worlds_give_the_same_ids(tenancy):
+def test_ids_are_the_same_in_each_run(tenancy):
     other = type(tenancy)()
     assert tenancy.vcn().id == other.vcn().id
 
 
-def test_a_vcn_brings_a_route_table_and_a_security_list_and_takes_them_along(tenancy):
+def test_vcn_has_a_default_route_table_and_security_list(tenancy):
     vcn = tenancy.vcn()
     for token, path in (
         (tokens.ROUTE_TABLE, "defaultRouteTableId"),
@@ -35,50 +35,50 @@ def test_a_vcn_brings_a_route_table_and_a_security_list_and_takes_them_along(ten
 
 
 @pytest.mark.parametrize("block", ["10.0.0.0/8", "10.0.0.0/31", "10.0.0.1/16", "10.0/16"])
-def test_a_block_that_oci_does_not_take_is_invalid(tenancy, invalid, block):
+def test_invalid_address_block(tenancy, invalid, block):
     with invalid(r"cidrBlocks\[0\]"):
         tenancy.vcn(block=block)
 
 
-def test_a_compartment_that_is_no_ocid_is_invalid(tenancy, invalid):
-    with invalid("compartmentId: 'ci' is no OCID"):
+def test_invalid_compartment(tenancy, invalid):
+    with invalid("compartmentId: 'ci' is not the OCID"):
         tenancy.make(tokens.VCN, "net", cidrBlocks=["10.0.0.0/16"], compartmentId="ci")
 
 
 @pytest.mark.parametrize(
-    ("tags", "words"),
+    ("tags", "message"),
     [
-        ({str(number): "x" for number in range(11)}, "11 free-form tags"),
+        ({str(number): "x" for number in range(11)}, "has 11 free-form tags"),
         ({"acme.io/team": "x"}, "without periods and spaces"),
-        ({"team": "x" * 257}, "at most 256"),
+        ({"team": "x" * 257}, "limit for a tag's value is 256"),
     ],
 )
-def test_tags_are_held_to_the_limits(tenancy, invalid, tags, words):
-    with invalid(words):
+def test_invalid_tags(tenancy, invalid, tags, message):
+    with invalid(message):
         tenancy.vcn(freeformTags=tags)
 
 
-def test_a_subnet_outside_its_vcn_is_refused(tenancy, refused):
+def test_refuse_a_subnet_outside_of_its_vcn(tenancy, refused):
     with refused("not within 10.0.0.0/16"):
         tenancy.subnet(tenancy.vcn(), "stray", "10.9.0.0/24")
 
 
-def test_a_subnet_that_overlaps_another_is_refused(tenancy, refused):
+def test_refuse_a_subnet_that_overlaps_another(tenancy, refused):
     vcn = tenancy.vcn()
     tenancy.subnet(vcn, "first", "10.0.0.0/24")
     with refused("overlaps 10.0.0.0/24 of subnet first"):
         tenancy.subnet(vcn, "second", "10.0.0.128/25")
 
 
-def test_a_subnet_of_a_vcn_of_another_stack_is_taken_on_trust(tenancy, refused):
+def test_existing_vcn_of_a_subnet_is_not_checked(tenancy, refused):
     elsewhere = "ocid1.vcn.oc1.iad.aaaaaaaaelsewhere"
     made = tenancy.make(tokens.SUBNET, "s", vcnId=elsewhere, cidrBlock="10.0.0.0/24")
     assert made.outputs["virtualRouterIp"] == "10.0.0.1"
-    with refused("'net' is no OCID of a Vcn"):
+    with refused("'net' is not the OCID of a Vcn"):
         tenancy.make(tokens.SUBNET, "t", vcnId="net", cidrBlock="10.0.0.0/24")
 
 
-def test_a_subnet_in_a_domain_of_another_region_is_refused(tenancy, refused):
+def test_refuse_a_subnet_in_an_availability_domain_of_another_region(tenancy, refused):
     with refused("us-ashburn-1 has no availability domain 'Uocm:PHX-AD-1'"):
         tenancy.subnet(tenancy.vcn(), "s", "10.0.0.0/24", availabilityDomain="Uocm:PHX-AD-1")
     made = tenancy.subnet(
@@ -90,13 +90,13 @@ def test_a_subnet_in_a_domain_of_another_region_is_refused(tenancy, refused):
     assert made.id
 
 
-def test_a_subnet_takes_the_route_table_of_its_own_vcn(network, refused):
+def test_refuse_the_route_table_of_another_vcn(network, refused):
     other = network.vcn("other", "10.1.0.0/16")
-    with refused("RouteTable private is of another VCN"):
+    with refused("RouteTable private is in another VCN"):
         network.subnet(other, "s", "10.1.0.0/24", routeTableId=network.private_table.id)
 
 
-def test_a_name_in_the_dns_needs_one_of_the_vcn(tenancy, refused):
+def test_refuse_a_dns_label_without_one_of_the_vcn(tenancy, refused):
     with refused("has a dnsLabel, VCN net has none"):
         tenancy.subnet(tenancy.vcn(), "s", "10.0.0.0/24", dnsLabel="s")
     named = tenancy.vcn("named", dnsLabel="ci")
@@ -105,29 +105,29 @@ def test_a_name_in_the_dns_needs_one_of_the_vcn(tenancy, refused):
 
 
 @pytest.mark.parametrize("attribute", ["internet", "nat", "services"])
-def test_a_vcn_takes_one_gateway_of_a_kind(network, refused, attribute):
-    there = getattr(network, attribute)
-    with refused(f"{there.name} already, and takes one"):
-        network.make(there.type, "second", **{**there.inputs, "displayName": "second"})
+def test_refuse_a_second_gateway(network, refused, attribute):
+    existing = getattr(network, attribute)
+    with refused(f"already has .* {existing.name}, and the limit is one"):
+        network.make(existing.type, "second", **{**existing.inputs, "displayName": "second"})
 
 
 @pytest.mark.parametrize("attribute", ["internet", "nat", "services"])
-def test_a_gateway_in_a_route_table_is_not_deleted(network, refused, attribute):
+def test_refuse_deletion_of_a_gateway_in_a_route_table(network, refused, attribute):
     with refused("is in use by RouteTable"):
         network.delete(getattr(network, attribute))
 
 
-def test_a_route_table_of_a_subnet_is_not_deleted(network, refused):
+def test_refuse_deletion_of_the_route_table_of_a_subnet(network, refused):
     with refused("RouteTable private is in use by Subnet workers"):
         network.delete(network.private_table)
 
 
-def test_a_vcn_with_subnets_is_not_deleted(network, refused):
+def test_refuse_deletion_of_a_vcn_with_subnets(network, refused):
     with refused("Vcn net is in use by Subnet endpoint, Subnet workers"):
         network.delete(network.network)
 
 
-def test_a_network_is_deleted_in_the_order_of_its_references(network):
+def test_network_is_deleted_in_the_order_of_its_references(network):
     for thing in (
         network.endpoint,
         network.workers,
@@ -144,9 +144,9 @@ def test_a_network_is_deleted_in_the_order_of_its_references(network):
     assert len(network.world) == 0
 
 
-def test_a_service_gateway_leads_to_services_of_the_region_only(network, refused):
+def test_refuse_a_service_of_another_region(network, refused):
     other = network.vcn("other", "10.1.0.0/16")
-    with refused("'ocid1.service.x' is no service of us-ashburn-1"):
+    with refused("'ocid1.service.x' is not a service of us-ashburn-1"):
         network.make(
             tokens.SERVICE_GATEWAY,
             "other",
@@ -155,14 +155,14 @@ def test_a_service_gateway_leads_to_services_of_the_region_only(network, refused
         )
 
 
-def test_a_route_to_a_service_gateway_is_of_its_type(network, refused, invalid):
+def test_refuse_a_destination_type_that_the_gateway_does_not_have(network, refused, invalid):
     label = network.service()["cidrBlock"]
     to_services = {"networkEntityId": network.services.id}
     with invalid("set destinationType to SERVICE_CIDR_BLOCK"):
         network.table(network.network, "a", {"destination": label, **to_services})
-    with refused("with destinationType CIDR_BLOCK; such a gateway takes SERVICE_CIDR_BLOCK"):
+    with refused("with destinationType CIDR_BLOCK; it must be SERVICE_CIDR_BLOCK"):
         network.table(network.network, "b", {"destination": ANYWHERE, **to_services})
-    with refused("with destinationType SERVICE_CIDR_BLOCK; such a gateway takes CIDR_BLOCK"):
+    with refused("with destinationType SERVICE_CIDR_BLOCK; it must be CIDR_BLOCK"):
         network.table(
             network.network,
             "c",
@@ -174,8 +174,8 @@ def test_a_route_to_a_service_gateway_is_of_its_type(network, refused, invalid):
         )
 
 
-def test_a_route_names_a_label_that_its_service_gateway_serves(network, refused):
-    with refused("serves all-iad-services-in-oracle-services-network"):
+def test_refuse_a_service_that_the_gateway_does_not_have(network, refused):
+    with refused("which has all-iad-services-in-oracle-services-network"):
         network.table(
             network.network,
             "a",
@@ -187,19 +187,19 @@ def test_a_route_names_a_label_that_its_service_gateway_serves(network, refused)
         )
 
 
-def test_a_route_to_a_gateway_of_another_vcn_is_refused(network, refused):
+def test_refuse_a_route_to_a_gateway_of_another_vcn(network, refused):
     other = network.vcn("other", "10.1.0.0/16")
-    with refused("nat is a gateway of another VCN"):
+    with refused("gateway nat in another one"):
         network.table(other, "a", {"destination": ANYWHERE, "networkEntityId": network.nat.id})
 
 
-def test_a_destination_has_one_rule(network, invalid):
+def test_invalid_second_rule_of_a_destination(network, invalid):
     rule = {"destination": ANYWHERE, "networkEntityId": network.nat.id}
-    with invalid("has a rule already"):
+    with invalid("already has a rule"):
         network.table(network.network, "a", rule, rule)
 
 
-def test_a_public_address_decides_whether_the_internet_gateway_is_a_way_out(network):
+def test_internet_gateway_serves_only_public_addresses(network):
     assert reaches_out(network.world, network.workers)
     private = network.subnet(
         network.network,
@@ -212,25 +212,29 @@ def test_a_public_address_decides_whether_the_internet_gateway_is_a_way_out(netw
 
 
 @pytest.mark.parametrize(
-    ("direction", "inputs", "words"),
+    ("direction", "inputs", "message"),
     [
-        ("INGRESS", {}, "source: a rule of direction INGRESS needs its source"),
-        ("EGRESS", {"source": ANYWHERE}, "destination: a rule of direction EGRESS needs"),
-        ("EGRESS", {"source": ANYWHERE, "destination": ANYWHERE}, "takes no source"),
+        ("INGRESS", {}, "source: is required in a rule of direction INGRESS"),
+        ("EGRESS", {"source": ANYWHERE}, "destination: is required in a rule of direction EGRESS"),
+        (
+            "EGRESS",
+            {"source": ANYWHERE, "destination": ANYWHERE},
+            "source: must be left out of a rule of direction EGRESS",
+        ),
         ("BOTH", {"source": ANYWHERE}, "'BOTH' is none of EGRESS, INGRESS"),
         ("INGRESS", {"source": ANYWHERE, "protocol": "tcp"}, "6 is TCP, 17 UDP"),
         ("INGRESS", {"source": ANYWHERE, "protocol": 6}, "must be a string"),
-        ("INGRESS", {"source": "everyone"}, "set sourceType to what it is"),
+        ("INGRESS", {"source": "everyone"}, "correct it or sourceType"),
         ("INGRESS", {"source": ANYWHERE, "sourceType": "NSG"}, "'NSG' is none of CIDR_BLOCK"),
         (
             "INGRESS",
             {"source": ANYWHERE, "sourceType": "NETWORK_SECURITY_GROUP"},
-            "is no OCID of a security group",
+            "is not the OCID of a security group",
         ),
         (
             "EGRESS",
             {"destination": ANYWHERE, "destinationType": "SERVICE_CIDR_BLOCK"},
-            "is no service label",
+            "is not a service label",
         ),
         (
             "INGRESS",
@@ -239,7 +243,7 @@ def test_a_public_address_decides_whether_the_internet_gateway_is_a_way_out(netw
                 "protocol": "17",
                 "tcpOptions": {"destinationPortRange": {"min": 1, "max": 2}},
             },
-            "goes with protocol 6",
+            "requires protocol 6",
         ),
         (
             "INGRESS",
@@ -261,12 +265,12 @@ def test_a_public_address_decides_whether_the_internet_gateway_is_a_way_out(netw
         ),
     ],
 )
-def test_a_rule_names_its_side_in_the_right_words(network, invalid, direction, inputs, words):
-    with invalid(words):
+def test_invalid_security_rule(network, invalid, direction, inputs, message):
+    with invalid(message):
         network.rule(network.worker_group, "r", direction, **inputs)
 
 
-def test_a_rule_about_a_group_of_another_vcn_is_refused(network, refused):
+def test_refuse_a_rule_for_a_group_of_another_vcn(network, refused):
     foreign = network.group(network.vcn("other", "10.1.0.0/16"), "foreign")
     with refused("foreign is a security group of another VCN"):
         network.rule(
@@ -278,30 +282,30 @@ def test_a_rule_about_a_group_of_another_vcn_is_refused(network, refused):
         )
 
 
-def test_a_group_that_a_rule_of_another_names_is_not_deleted(fleet, refused):
+def test_refuse_deletion_of_a_group_in_another_groups_rule(oke, refused):
     with refused("NetworkSecurityGroup workers is in use by NetworkSecurityGroupSecurityRule"):
-        fleet.delete(fleet.worker_group)
+        oke.delete(oke.worker_group)
 
 
-def test_a_group_of_an_endpoint_or_of_nodes_is_not_deleted(fleet, refused):
+def test_refuse_deletion_of_a_group_of_an_endpoint_or_of_nodes(oke, refused):
     with refused("in use by Cluster ci"):
-        fleet.delete(fleet.endpoint_group)
-    fleet.pool()
-    for rule in fleet.rules:
-        fleet.delete(rule)
+        oke.delete(oke.endpoint_group)
+    oke.pool()
+    for rule in oke.rules:
+        oke.delete(rule)
     with refused("in use by NodePool a10"):
-        fleet.delete(fleet.worker_group)
+        oke.delete(oke.worker_group)
 
 
-def test_a_subnet_of_an_endpoint_or_of_nodes_is_not_deleted(fleet, refused):
+def test_refuse_deletion_of_a_subnet_of_an_endpoint_or_of_nodes(oke, refused):
     with refused("Subnet endpoint is in use by Cluster ci"):
-        fleet.delete(fleet.endpoint)
-    fleet.pool()
+        oke.delete(oke.endpoint)
+    oke.pool()
     with refused("Subnet workers is in use by NodePool a10"):
-        fleet.delete(fleet.workers)
+        oke.delete(oke.workers)
 
 
-def test_a_security_list_of_a_subnet_is_not_deleted(network, refused):
+def test_refuse_deletion_of_the_security_list_of_a_subnet(network, refused):
     made = network.make(
         tokens.SECURITY_LIST,
         "list",

@@ -1,4 +1,4 @@
-"""Which change makes a new resource: the tables of the stand-in against the SDK's own marks."""
+"""Changes that replace a resource: the stand-in's tables compared with the marks in the SDK."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETTLED_BY_THE_PROVIDER = {
     (tokens.CLUSTER, "options.addOns.isKubernetesDashboardEnabled"): "updates",
     (tokens.CLUSTER, "options.addOns.isTillerEnabled"): "updates",
     (tokens.NODE_POOL, f"{DETAILS}.nodePoolPodNetworkOptionDetails.cniType"): "replaces",
-    # internal/service/core: a rule's group alone is ForceNew.
+    # internal/service/core: only a rule's group is ForceNew.
     **{
         (tokens.SECURITY_RULE, path): "updates"
         for path in (
@@ -48,7 +48,7 @@ SETTLED_BY_THE_PROVIDER = {
         for protocol in ("tcp", "udp")
         for end in ("max", "min")
     },
-    # No mark, and younger than the sources that were read.
+    # Without a mark, and newer than the source that was read.
     (tokens.CLUSTER, "endpointConfig.securityAttributes"): "may replace",
     (tokens.NODE_POOL, f"{DETAILS}.computeClusterId"): "may replace",
     (tokens.SUBNET, "ipv4cidrBlocks"): "may replace",
@@ -60,7 +60,7 @@ SETTLED_BY_THE_PROVIDER = {
 
 
 def leaves(cls: type, prefix: str = "") -> Iterator[tuple[str, bool]]:
-    """Every leaf of an `*Args` class with whether its docstring is marked (Updatable)."""
+    """Yield the leaves of an `*Args` class, and whether their docstrings have the mark."""
     documents = {
         getattr(member.fget, "_pulumi_name", ""): member.fget.__doc__ or ""
         for member in vars(cls).values()
@@ -109,20 +109,20 @@ def settled(token: str, path: str) -> str | None:
 
 
 @pytest.mark.parametrize("token", sorted(_KINDS))
-def test_what_replaces_is_what_the_sdk_does_not_mark_as_updatable(token):
+def test_replacement_follows_the_marks_of_the_sdk(token):
     cls = schema.args_class(token)
     assert cls is not None
     wrong = {}
     for path, updatable in leaves(cls):
         expected = settled(token, path) or ("updates" if updatable else "replaces")
         actual = verdict(_KINDS[token], path)
-        # Below a list that the table replaces as a whole, a mark of a part decides nothing.
+        # A list that replaces as a whole overrules the marks of its parts.
         if actual != expected and not (updatable and "." in path and actual == "replaces"):
             wrong[path] = f"{actual}, expected {expected}"
     assert wrong == {}
 
 
-def test_every_exception_is_about_a_property_that_exists():
+def test_exceptions_are_existing_properties():
     for token, path in SETTLED_BY_THE_PROVIDER:
         cls = schema.args_class(token)
         assert cls is not None
@@ -145,11 +145,11 @@ def test_every_exception_is_about_a_property_that_exists():
         (tokens.POLICY, "name", "replaces"),
     ],
 )
-def test_some_that_matter(token, path, expected):
+def test_verdict(token, path, expected):
     assert verdict(_KINDS[token], path) == expected
 
 
-def test_a_kept_fixed_name_is_deleted_before_it_is_made_again():
+def test_replacement_with_a_fixed_name_deletes_first():
     kind = _KINDS[tokens.NODE_POOL]
     fixed, automatic = {"name": "gpu"}, {"name": "gpu-0123456"}
     assert kind.deletes_first("gpu", fixed, fixed)

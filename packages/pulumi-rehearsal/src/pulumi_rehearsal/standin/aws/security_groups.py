@@ -93,9 +93,9 @@ def _port_problems(rule: Properties, protocol_path: str) -> Iterator[Problem]:
     for path in ("fromPort", "toPort"):
         yield from between(rule, path, -1, 65535)
     low, high = number(rule, "fromPort"), number(rule, "toPort")
-    if text(rule, protocol_path) in ("tcp", "udp", "6", "17") and low is not None:
-        if high is not None and low > high:
-            yield "fromPort", f"{low} is above toPort {high}"
+    has_ports = text(rule, protocol_path) in ("tcp", "udp", "6", "17")
+    if has_ports and low is not None and high is not None and low > high:
+        yield "fromPort", f"{low} is above toPort {high}"
 
 
 def _node_groups_using(world: World, group: Resource) -> Iterator[Resource]:

@@ -1,24 +1,49 @@
-"""The stand-in for Kubernetes: objects, Helm releases and YAML groups in clusters that are none."""
+"""The stand-in for Kubernetes: objects, Helm releases and YAML groups."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
-from pulumi_rehearsal.standin.kubernetes import core, workloads
-from pulumi_rehearsal.standin.kubernetes.aftermath import world_faults
+from pulumi_rehearsal.standin.kubernetes import cluster, core, gpu, workloads
+from pulumi_rehearsal.standin.kubernetes.cluster import scope
 from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
-from pulumi_rehearsal.standin.kubernetes.helm import HelmRelease
-from pulumi_rehearsal.standin.kubernetes.kubeconfig import scope
+from pulumi_rehearsal.standin.kubernetes.helm import CHARTS, HelmRelease
 from pulumi_rehearsal.standin.kubernetes.objects import any_object
+from pulumi_rehearsal.standin.kubernetes.release import RELEASE, release_of
 from pulumi_rehearsal.standin.server import Package
 
+if TYPE_CHECKING:
+    from pulumi_rehearsal.standin.world import World
+
 __all__ = ["PACKAGE", "scope", "world_faults"]
+
+
+def world_faults(world: World) -> list[str]:
+    """Describe what does not work after a successful `up`, although no API call failed."""
+    with world.lock:
+        return [*_release_faults(world), *_cluster_faults(world)]
+
+
+def _release_faults(world: World) -> Iterator[str]:
+    for thing in world.all(RELEASE):
+        release = release_of(thing.inputs, thing.scope)
+        chart = CHARTS.get(release.chart)
+        if chart is not None:
+            yield from chart.faults(release, world)
+
+
+def _cluster_faults(world: World) -> Iterator[str]:
+    for found in cluster.clusters(world):
+        yield from gpu.unadvertised(world, found)
+        yield from cluster.faults(world, found)
+
 
 PACKAGE: Final = Package(
     name="kubernetes",
     kinds=(*core.KINDS, *workloads.KINDS, HelmRelease()),
     constructs=(ConfigGroup(),),
-    scope=scope,
     fallback=any_object,
+    scope=scope,
     check_up=world_faults,
 )

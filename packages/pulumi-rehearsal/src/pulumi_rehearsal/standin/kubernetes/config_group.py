@@ -1,8 +1,8 @@
-"""`yaml/v2` ConfigGroup: the provider itself registers one child per object of the given files.
+"""`yaml/v2` ConfigGroup: a component for which the provider registers one child for each object.
 
 Source: pulumi/pulumi-kubernetes provider/pkg/provider/yaml/v2/{configgroup,yaml}.go (children are
-called `<prefix or group name>:[namespace/]<name>`). Nothing is fetched: an address whose last part
-is one of ARC's definitions stands for that definition, any other address is refused.
+called `<prefix or group name>:[namespace/]<name>`). Nothing is downloaded: the address of one of
+ARC's definitions gives an invented definition, and any other address is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
 
 from pulumi_rehearsal.standin import wire
 from pulumi_rehearsal.standin.kind import Construct, Invalid, Properties, Refusal
-from pulumi_rehearsal.standin.kubernetes import arc_definitions
+from pulumi_rehearsal.standin.kubernetes import arc
 from pulumi_rehearsal.standin.properties import flag, items, mapping, text, texts
 from pulumi_rehearsal.standin.values import UNKNOWN, contains_unknown
 
@@ -32,12 +32,11 @@ _INPUTS: Final = frozenset({"files", "objs", "resourcePrefix", "skipAwait", "yam
 
 
 class ConfigGroup(Construct):
-    """A component whose children are what its files hold."""
+    """A component with one child for each object in its files."""
 
     token: ClassVar[str] = "kubernetes:yaml/v2:ConfigGroup"
 
     def construct(self, request: Any, scope: str, world: World) -> Any:
-        """Registers the group, then its objects, through the monitor that the engine names."""
         inputs = wire.decode(request.inputs).properties
         unknown = [name for name in inputs if name not in _INPUTS]
         if unknown:
@@ -46,7 +45,7 @@ class ConfigGroup(Construct):
         try:
             return _registered(request, inputs)
         except grpc.RpcError as error:
-            raise Refusal(f"{self.token}: the engine took no more resources") from error
+            raise Refusal(f"{self.token}: the engine accepts no more resources") from error
 
 
 def _registered(request: Any, inputs: Properties) -> Any:
@@ -65,7 +64,7 @@ def _registered(request: Any, inputs: Properties) -> Any:
 
 
 def _objects(inputs: Properties) -> Iterator[Properties]:
-    """Every object of the files, the literal text and the plain objects, in this order."""
+    """Yield the objects of the files, of the YAML text and of the list, in this order."""
     documents: list[Properties] = []
     for address in texts(inputs, "files"):
         documents.extend(_fetched(address))
@@ -80,13 +79,13 @@ def _objects(inputs: Properties) -> Iterator[Properties]:
 
 
 def _fetched(address: str) -> Iterator[Properties]:
-    """What an address or a path, which may be a pattern, stands for."""
+    """Yield the objects of an address, a path or a glob pattern."""
     if "://" in address:
-        definition = arc_definitions.definition_from(address)
+        definition = arc.definition_from(address)
         if definition is None:
             raise Refusal(
-                f"{address}: a rehearsal fetches nothing, and knows only ARC's definitions by "
-                "their file name: give a file on disk"
+                f"{address}: a rehearsal downloads nothing, and knows only the file names of ARC's "
+                "definitions: give a file on disk"
             )
         yield definition
         return
@@ -97,7 +96,7 @@ def _fetched(address: str) -> Iterator[Properties]:
         except OSError as error:
             raise Refusal(f"{path}: cannot be read: {error.strerror}") from error
         except yaml.YAMLError as error:
-            raise Refusal(f"{path}: is no YAML") from error
+            raise Refusal(f"{path}: is not YAML") from error
         yield from found
 
 
@@ -108,7 +107,7 @@ def _documents(content: str) -> Iterator[Properties]:
 
 
 def _expanded(document: Properties) -> Iterator[Properties]:
-    """A list kind is the objects in it."""
+    """Yield the objects in a kind `...List`, or the document itself."""
     if (text(document, "kind") or "").endswith("List") and "items" in document:
         for item in items(document, "items"):
             yield from _expanded(cast("Properties", item))

@@ -7,69 +7,67 @@ import binascii
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.kubernetes import cluster, grammar
-from pulumi_rehearsal.standin.kubernetes.grammar import Problem
+from pulumi_rehearsal.standin.kubernetes import cluster
 from pulumi_rehearsal.standin.kubernetes.objects import NAMED, KubernetesObject
-from pulumi_rehearsal.standin.properties import flag, mapping, objects, strings, text
+from pulumi_rehearsal.standin.kubernetes.release import RELEASE
+from pulumi_rehearsal.standin.properties import flag, mapping, strings, text
+from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
     from pulumi_rehearsal.standin.world import World
 
-RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+CLUSTER_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
 
 MAX_DATA_BYTES: Final = 1024 * 1024
 """MaxSecretSize, and the same for a ConfigMap: kubernetes/kubernetes pkg/apis/core/types.go."""
 
 
 class Namespace(KubernetesObject):
-    """A namespace; deleting it deletes what is in it."""
+    """A namespace; deleting it deletes the objects in it."""
 
     token: ClassVar[str] = cluster.NAMESPACE
     computed: ClassVar[frozenset[str]] = frozenset({"status"})
     namespaced: ClassVar[bool] = False
 
     def name_reason(self, name: str) -> str:
-        """A DNS label, and none of the names that a cluster has by itself."""
         if name in cluster.BUILT_IN_NAMESPACES:
-            return "is in every cluster already: use it without creating it"
-        return grammar.dns_label(name)
+            return "exists in every cluster: use it without creating it"
+        return names.dns_label(name)
 
     def computed_values(self, inputs: Properties) -> Properties:
-        """Active, as the provider waits for that."""
-        return {"status": {"phase": "Active"}}
+        return {"status": {"phase": "Active"}}  # the provider waits for it
 
     def delete(self, old: Resource, world: World) -> None:
-        """Refused while a Helm release is in it; other objects go with it."""
         super().delete(old, world)
-        tenants = [
+        contents = [
             thing
             for thing in world.all(scope=old.scope)
             if _namespace_of(thing) == old.id and thing.type != cluster.NAMESPACE
         ]
-        releases = [thing.id for thing in tenants if thing.type == RELEASE]
+        releases = [thing.id for thing in contents if thing.type == RELEASE]
         if releases:
             raise Refusal(
                 f"namespace {old.id!r} still holds the Helm release {releases[0]!r}: deleting it "
-                "now would take the release's Secret away and orphan what the release made. "
-                "Take the release's namespace from the Namespace resource"
+                "would delete the release's Secret and orphan the release's objects. Take the "
+                "release's namespace from the Namespace resource"
             )
-        for thing in tenants:
+        for thing in contents:
             world.remove(thing)
-            world.record("deleted", thing, f"went with namespace {old.id!r}")
+            world.record("deleted", thing, f"deleted with namespace {old.id!r}")
 
 
 class Secret(KubernetesObject):
-    """A Secret; `data` holds everything once it is made."""
+    """A Secret; its output `data` includes `stringData`."""
 
-    # `data` and `stringData` change in place as every provider of this program sets
-    # enableSecretMutable; otherwise pulumi-kubernetes replaces on them (provider/diff.go).
+    # `data` and `stringData` change in place, as with the provider's setting enableSecretMutable;
+    # without that setting pulumi-kubernetes replaces on them (provider/pkg/provider/diff.go).
     token: ClassVar[str] = cluster.SECRET
     secret_outputs: ClassVar[frozenset[str]] = frozenset({"data", "stringData"})
     replaced_on: ClassVar[frozenset[str]] = NAMED | {"type"}
 
     def object_problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Keys, base64, size."""
         for field in ("data", "stringData"):
             yield from _data_problems(inputs, field)
         for key, value in strings(inputs, "data").items():
@@ -77,29 +75,31 @@ class Secret(KubernetesObject):
                 yield f"data.{key}", "is not base64: put plain text into stringData"
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """An immutable Secret keeps its data."""
-        _require_mutable(call.inputs, old, ("data", "stringData"))
+        fields = ("data", "stringData")
+        if flag(old.inputs, "immutable") and any(
+            call.inputs.get(field) != old.inputs.get(field) for field in fields
+        ):
+            raise Refusal(f"{old.type} {old.id!r} is immutable: give it a new metadata.name")
         return super().update(call, old, world)
 
     def computed_values(self, inputs: Properties) -> Properties:
-        """What was given as text arrives in `data`."""
         plain = {key: _encoded(value) for key, value in strings(inputs, "stringData").items()}
         data = {**mapping(inputs, "data"), **plain}
         return {"type": text(inputs, "type") or "Opaque", **({"data": data} if data else {})}
 
 
 class ConfigMap(KubernetesObject):
-    """A ConfigMap; its data is replaced, as no provider here sets enableConfigMapMutable."""
+    """A ConfigMap."""
 
+    # A change of data replaces, as without the provider's setting enableConfigMapMutable.
     token: ClassVar[str] = "kubernetes:core/v1:ConfigMap"
     replaced_on: ClassVar[frozenset[str]] = NAMED | {"data", "binaryData"}
 
     def object_problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Keys and size."""
         for field in ("data", "binaryData"):
             yield from _data_problems(inputs, field)
         for key in mapping(inputs, "data").keys() & mapping(inputs, "binaryData").keys():
-            yield f"data.{key}", "is in binaryData too: one key, one value"
+            yield f"data.{key}", "is in binaryData too: a key can have one value only"
 
 
 class ServiceAccount(KubernetesObject):
@@ -114,59 +114,37 @@ class Role(KubernetesObject):
     token: ClassVar[str] = "kubernetes:rbac.authorization.k8s.io/v1:Role"
 
     def name_reason(self, name: str) -> str:
-        """Any name that fits into a URL."""
-        return grammar.path_segment(name)
-
-
-class ClusterRole(Role):
-    """A role of the whole cluster."""
-
-    token: ClassVar[str] = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
-    namespaced: ClassVar[bool] = False
+        return names.path_segment(name)
 
 
 class RoleBinding(Role):
-    """Gives a role to subjects in one namespace."""
+    """A binding of a role to subjects in one namespace."""
 
     token: ClassVar[str] = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
     replaced_on: ClassVar[frozenset[str]] = NAMED | {"roleRef"}
 
     def relation_problems(self, call: Call, world: World) -> Iterator[str]:
-        """A role that is not there gives no rights, and nothing says so: refused here.
-
-        Roles that the cluster brings along (`view`, `system:...`) are taken for granted.
-        """
+        # The API server accepts a binding to a missing role from an administrator, and the
+        # subjects then have no rights. Built-in roles (`view`, `system:...`) always exist.
         kind, name = text(call.inputs, "roleRef.kind"), text(call.inputs, "roleRef.name") or ""
         if kind == "Role":
             namespace = text(call.inputs, "metadata.namespace") or "default"
             if cluster.find_object(world, call.scope, Role.token, namespace, name) is None:
                 yield f"roleRef names the Role {name!r}, which is not in namespace {namespace!r}"
-        elif not _is_built_in(name) and not world.get(name, ClusterRole.token, call.scope):
+        elif not _is_built_in(name) and not any(
+            world.get(name, CLUSTER_ROLE, scope) for scope in (call.scope, cluster.OUTSIDE)
+        ):
             yield f"roleRef names the ClusterRole {name!r}, which is not in the cluster"
 
 
-class ClusterRoleBinding(RoleBinding):
-    """Gives a role to subjects in the whole cluster."""
-
-    token: ClassVar[str] = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"
-    namespaced: ClassVar[bool] = False
-
-    def object_problems(self, inputs: Properties) -> Iterator[Problem]:
-        """It can give a ClusterRole only."""
-        if text(inputs, "roleRef.kind") not in (None, "ClusterRole"):
-            yield "roleRef.kind", "must be 'ClusterRole' in a ClusterRoleBinding"
-        for index, subject in enumerate(objects(inputs, "subjects")):
-            if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
-                yield f"subjects[{index}].namespace", "is needed for a ServiceAccount"
-
-
 def _is_built_in(cluster_role: str) -> bool:
-    names = ("cluster-admin", "admin", "edit", "view")
-    return cluster_role in names or cluster_role.startswith("system:")
+    return cluster_role in ("cluster-admin", "admin", "edit", "view") or cluster_role.startswith(
+        "system:"
+    )
 
 
 def decoded(value: str) -> str | None:
-    """The text behind base64, or None where it is none (a Secret may hold bytes: those read '')."""
+    """Decode base64 and drop bytes that are not UTF-8; `None` if the value is not base64."""
     try:
         return base64.b64decode(value, validate=True).decode(errors="ignore")
     except binascii.Error:
@@ -174,7 +152,7 @@ def decoded(value: str) -> str | None:
 
 
 def secret_text(secret: Resource, key: str) -> str | None:
-    """What a Secret holds under `key`; None where it has no such key."""
+    """Return the value of a Secret's key as text; `None` if it has no such key."""
     plain = strings(secret.inputs, "stringData").get(key)
     if plain is not None:
         return plain
@@ -189,20 +167,14 @@ def _encoded(value: str) -> str:
 def _data_problems(inputs: Properties, field: str) -> Iterator[Problem]:
     data = mapping(inputs, field)
     for key in data:
-        if reason := grammar.data_key(key):
+        if reason := names.data_key(key):
             yield f"{field}.{key}", reason
     size = sum(len(value.encode()) for value in data.values() if isinstance(value, str))
     if size > MAX_DATA_BYTES:
         yield field, f"holds {size} bytes, the limit is {MAX_DATA_BYTES}"
 
 
-def _require_mutable(inputs: Properties, old: Resource, fields: tuple[str, ...]) -> None:
-    if flag(old.inputs, "immutable") and any(inputs.get(f) != old.inputs.get(f) for f in fields):
-        raise Refusal(f"{old.type} {old.id!r} is immutable: give it a new metadata.name")
-
-
 def _namespace_of(thing: Resource) -> str | None:
-    """Where an object or a release lives."""
     if thing.type == RELEASE:
         return text(thing.inputs, "namespace")
     return text(thing.inputs, "metadata.namespace")
@@ -214,7 +186,5 @@ KINDS: Final = (
     ConfigMap(),
     ServiceAccount(),
     Role(),
-    ClusterRole(),
     RoleBinding(),
-    ClusterRoleBinding(),
 )

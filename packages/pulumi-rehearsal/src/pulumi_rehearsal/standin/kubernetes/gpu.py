@@ -1,4 +1,4 @@
-"""The charts that make GPUs usable: NVIDIA's operator and device plugin, and the EFA plugin.
+"""The charts of NVIDIA's GPU operator and device plugin, and of the EFA plugin.
 
 Sources: NVIDIA/gpu-operator@v26.7.0 deployments/gpu-operator/values.yaml;
 NVIDIA/k8s-device-plugin@v0.20.0 deployments/helm/nvidia-device-plugin (values.yaml, templates,
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import yaml
 
 from pulumi_rehearsal.standin.kind import Properties
-from pulumi_rehearsal.standin.kubernetes import clouds, cluster
-from pulumi_rehearsal.standin.kubernetes.release import Chart, Release, enabled, releases, words
+from pulumi_rehearsal.standin.kubernetes import cluster
+from pulumi_rehearsal.standin.kubernetes.release import Chart, Release, enabled, key_set, releases
 from pulumi_rehearsal.standin.properties import (
     flag,
     given,
@@ -27,10 +27,10 @@ from pulumi_rehearsal.standin.properties import (
     strings,
     text,
 )
+from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
     from pulumi_rehearsal.standin.kind import Resource
-    from pulumi_rehearsal.standin.kubernetes.grammar import Problem
     from pulumi_rehearsal.standin.world import World
 
 OPERATOR: Final = "gpu-operator"
@@ -40,8 +40,6 @@ GPU_PRESENT: Final = "nvidia.com/gpu.present"
 CONFIG_LABEL: Final = "nvidia.com/device-plugin.config"
 ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 
-MIN_ATOMIC_TIMEOUT_S: Final = 1800
-
 _DEFAULT_TOLERATIONS: Final[tuple[Properties, ...]] = (
     {"key": "CriticalAddonsOnly", "operator": "Exists"},
     {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
@@ -49,11 +47,11 @@ _DEFAULT_TOLERATIONS: Final[tuple[Properties, ...]] = (
 
 
 class GpuOperator(Chart):
-    """NVIDIA's operator."""
+    """The chart of NVIDIA's GPU operator."""
 
     name: ClassVar[str] = OPERATOR
     keys: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": words(
+        "": key_set(
             "ccManager cdi clusterPolicy daemonsets dcgm dcgmExporter devicePlugin draDriver "
             "driver fabricManager gdrcopy gds gfd global gpuCluster hostPaths kataManager "
             "kataSandboxDevicePlugin mig migManager nfd node-feature-discovery nodeStatusExporter "
@@ -63,42 +61,32 @@ class GpuOperator(Chart):
     }
 
     def value_problems(self, release: Release) -> Iterator[Problem]:
-        """A config map that is to be made has a name and data; no rollback half way."""
         config = mapping(release.values, "devicePlugin.config")
         if config.get("create") is True:
             for part in ("name", "data"):
                 if not given(config, part):
-                    yield f"values.devicePlugin.config.{part}", "is needed where create is true"
-        timeout = number(release.inputs, "timeout")
-        hasty = timeout is not None and timeout < MIN_ATOMIC_TIMEOUT_S
-        if flag(release.inputs, "atomic") and hasty:
-            yield (
-                "timeout",
-                f"must be at least {MIN_ATOMIC_TIMEOUT_S} s with atomic: rolling DaemonSets over "
-                "many nodes take longer, and the rollback leaves some of them upgraded",
-            )
+                    yield f"values.devicePlugin.config.{part}", "is required if create is true"
 
     def relation_problems(
         self, release: Release, before: Release | None, world: World
     ) -> Iterator[str]:
-        """One advertiser, no second driver, and a namespace that lets privileged pods in."""
         yield from _advertiser_problems(release, world)
         yield from _driver_problems(release, world)
         yield from _privilege_problems(release, world)
 
     def faults(self, release: Release, world: World) -> Iterator[str]:
-        """Node groups may come after the operator."""
+        # Node groups may be created after the operator.
         for reason in (*_driver_problems(release, world), *_advertiser_problems(release, world)):
             yield f"release {release.id!r}: {reason}"
 
 
 class DevicePlugin(Chart):
-    """NVIDIA's stand-alone device plugin."""
+    """The chart of NVIDIA's device plugin without the operator."""
 
     name: ClassVar[str] = PLUGIN
     needs_node: ClassVar[bool] = False  # a DaemonSet without a node is complete
     keys: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": words(
+        "": key_set(
             "affinity allowDefaultNamespace cdi compatWithCPUManager componentSelectorLabels "
             "config deviceDiscoveryStrategy deviceIDStrategy deviceListStrategy devicePlugin "
             "failOnInitError fullnameOverride gdrcopyEnabled gdsEnabled gfd global image "
@@ -107,23 +95,22 @@ class DevicePlugin(Chart):
             "resources runtimeClassName securityContext selectorLabelsOverride tolerations "
             "updateStrategy"
         ),
-        "config": words("default fallbackStrategies map name"),
+        "config": key_set("default fallbackStrategies map name"),
     }
 
     def value_problems(self, release: Release) -> Iterator[Problem]:
-        """Not in `default`; a map or a name; a default that is in the map; configs that parse."""
         if release.namespace == "default" and not flag(release.values, "allowDefaultNamespace"):
             yield "namespace", "the chart refuses the namespace 'default': give it one of its own"
         configs = _configs(release)
         if configs and given(release.values, "config.name"):
-            yield "values.config.name", "goes not with config.map: give one of the two"
+            yield "values.config.name", "conflicts with config.map: give one of the two"
         default = text(release.values, "config.default")
         if configs and default and default not in configs:
             yield "values.config.default", f"{default!r} is not in config.map"
         if len(configs) > 1 and not default and "default" not in configs:
             yield (
                 "values.config.default",
-                "is needed with several configs, or nodes without the label get none",
+                "is required with several configs, or nodes without the label get none",
             )
         for name, document in configs.items():
             if isinstance(document, str):
@@ -132,23 +119,22 @@ class DevicePlugin(Chart):
     def relation_problems(
         self, release: Release, before: Release | None, world: World
     ) -> Iterator[str]:
-        """One advertiser, and a config for each node label."""
         yield from _advertiser_problems(release, world)
         yield from _placement_problems(release, world)
 
     def faults(self, release: Release, world: World) -> Iterator[str]:
-        """Node groups may come after the plugin."""
+        # Node groups may be created after the plugin.
         for reason in (*_advertiser_problems(release, world), *_placement_problems(release, world)):
             yield f"release {release.id!r}: {reason}"
 
 
 class EfaPlugin(Chart):
-    """AWS's plugin for Elastic Fabric Adapters."""
+    """The chart of AWS' device plugin for Elastic Fabric Adapters."""
 
     name: ClassVar[str] = "aws-efa-k8s-device-plugin"
     needs_node: ClassVar[bool] = False
     keys: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": words(
+        "": key_set(
             "additionalPodAnnotations additionalPodLabels fullnameOverride image imagePullSecrets "
             "nameOverride nodeSelector resources securityContext supportedInstanceLabels "
             "tolerations"
@@ -157,12 +143,12 @@ class EfaPlugin(Chart):
 
 
 def advertises(release: Release) -> bool:
-    """Whether a release offers `nvidia.com/gpu` to the scheduler."""
+    """Whether the release advertises `nvidia.com/gpu`."""
     return release.chart in (OPERATOR, PLUGIN) and enabled(release, "devicePlugin.enabled", True)
 
 
 def advertisers(world: World, scope: str) -> tuple[Release, ...]:
-    """The releases of a cluster that offer `nvidia.com/gpu`."""
+    """Return the releases of a cluster that advertise `nvidia.com/gpu`."""
     found = (*releases(world, scope, OPERATOR), *releases(world, scope, PLUGIN))
     return tuple(release for release in found if advertises(release))
 
@@ -174,8 +160,8 @@ def _advertiser_problems(release: Release, world: World) -> Iterator[str]:
         if other.id != release.id:
             yield (
                 f"{other.id!r} ({other.chart}) advertises nvidia.com/gpu in this cluster already, "
-                "and removing either would set the nodes to 0 GPUs: keep one, and switch the "
-                "operator's off by devicePlugin.enabled: false"
+                "and removing one of the two would set the nodes to 0 GPUs: keep one, and switch "
+                "the operator's off by devicePlugin.enabled: false"
             )
     for group in cluster.gpu_node_groups(world, release.scope):
         if group.advertiser:
@@ -190,14 +176,14 @@ def _driver_problems(release: Release, world: World) -> Iterator[str]:
     for group in cluster.gpu_node_groups(world, release.scope):
         if group.driver_system and enabled(release, "driver.enabled", True):
             yield (
-                f"driver.enabled is on, but the nodes' image {group.image} brings the driver, and "
-                f"NVIDIA has no driver container for {group.driver_system}: set it to false"
+                f"driver.enabled is true, but the nodes' image {group.image} contains the driver, "
+                f"and NVIDIA has no driver container for {group.driver_system}: set it to false"
             )
         if group.brings_toolkit and enabled(release, "toolkit.enabled", True):
             yield (
-                f"toolkit.enabled is on, but the nodes' image {group.image} brings the toolkit "
-                "with a containerd that knows no runc: the operator's would turn the nodes "
-                "NotReady. Set it to false"
+                f"toolkit.enabled is true, but the nodes' image {group.image} contains the toolkit "
+                "and its containerd has no runtime called runc: the operator's toolkit would turn "
+                "the nodes NotReady. Set it to false"
             )
         if group.driver_system:
             return
@@ -208,13 +194,12 @@ def _privilege_problems(release: Release, world: World) -> Iterator[str]:
     labels = {} if namespace is None else strings(namespace.inputs, "metadata.labels")
     if labels.get(ENFORCE) != "privileged":
         yield (
-            f"namespace {release.namespace!r} lacks the label {ENFORCE}=privileged, and pod "
-            "security admission would keep the operator's pods out"
+            f"namespace {release.namespace!r} lacks the label {ENFORCE}=privileged: a cluster that "
+            "enforces pod security standards refuses the operator's privileged pods"
         )
 
 
 def _placement_problems(release: Release, world: World) -> Iterator[str]:
-    """Each GPU node group has to get the plugin, and a config that exists."""
     if not advertises(release):
         return
     tolerations = objects(release.values, "tolerations")
@@ -224,13 +209,13 @@ def _placement_problems(release: Release, world: World) -> Iterator[str]:
         here = f"node group {group.name!r}"
         for taint in group.taints:
             if not cluster.tolerates(tolerations, taint):
-                yield f"{here} has the taint {taint['key']!r}, which is not tolerated"
+                yield f"{here} has the taint {taint['key']!r}, which the plugin does not tolerate"
         if lookup(release.values, "affinity") is None and group.labels.get(GPU_PRESENT) != "true":
             yield f"{here} lacks the label {GPU_PRESENT}=true, by which the chart selects nodes"
         wanted = group.labels.get(CONFIG_LABEL)
         known = given(release.values, "config.name") or wanted in (None, *_configs(release))
         if not known:
-            yield f"{here} asks for the config {wanted!r} ({CONFIG_LABEL}), not in config.map"
+            yield f"{here} has the label {CONFIG_LABEL}={wanted}, which is not in config.map"
 
 
 def _configs(release: Release) -> Mapping[str, Any]:
@@ -242,7 +227,7 @@ def _config_problems(name: str, document: str) -> Iterator[Problem]:
     try:
         parsed: Any = yaml.safe_load(document)
     except yaml.YAMLError:
-        yield path, "is no YAML"
+        yield path, "is not YAML"
         return
     if not isinstance(parsed, dict) or text({"config": parsed}, "config.version") != "v1":
         yield path, "must begin with 'version: v1'"
@@ -254,14 +239,14 @@ def _config_problems(name: str, document: str) -> Iterator[Problem]:
 
 
 def unadvertised(world: World, cloud_cluster: Resource) -> Iterator[str]:
-    """GPU nodes whose GPUs nobody offers to the scheduler."""
-    found = clouds.node_groups(world, cloud_cluster)
+    """Describe GPU nodes without a component that advertises their GPUs to the scheduler."""
+    found = cluster.node_groups_of(world, cloud_cluster)
     groups = [group for group in found if group.has_gpus and not group.advertiser]
-    scopes = clouds.scopes_of(cloud_cluster)
+    scopes = cluster.scopes_of(cloud_cluster)
     if groups and not any(advertisers(world, scope) for scope in scopes):
         yield (
             f"node group {groups[0].name!r} has GPUs, but nothing in its cluster advertises "
-            "nvidia.com/gpu: no job that asks for one will ever start"
+            "nvidia.com/gpu: pods that request one stay pending"
         )
 
 

@@ -1,23 +1,35 @@
-"""Helm releases: rules of Helm and of pulumi-kubernetes, then those of the chart.
+"""Helm releases: the rules of Helm and of pulumi-kubernetes, then those of the chart.
 
 Sources: pulumi/pulumi-kubernetes provider/pkg/provider/helm_release.go (name and namespace replace,
-everything else upgrades in place; the id is `namespace/name`; an uninstall waits unless skipAwait).
-The real provider downloads the chart in Check, which is not rehearsed.
+everything else upgrades in place; the id is `namespace/name`; an uninstall waits unless skipAwait),
+helm/helm pkg/chartutil/validate_name.go. The real provider downloads the chart in Check; the
+stand-in does not.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin import schema
 from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.kubernetes import arc, cluster, gitlab_runner, gpu, grammar, scaling
-from pulumi_rehearsal.standin.kubernetes.grammar import Problem
-from pulumi_rehearsal.standin.kubernetes.release import RELEASE, Chart, Release, owned, release_of
+from pulumi_rehearsal.standin.kubernetes import (
+    arc,
+    cluster,
+    cluster_autoscaler,
+    gitlab_runner,
+    gpu,
+)
+from pulumi_rehearsal.standin.kubernetes.release import (
+    RELEASE,
+    Chart,
+    Release,
+    created_by,
+    release_of,
+)
 from pulumi_rehearsal.standin.properties import flag, given, number, text
-from pulumi_rehearsal.standin.values import UNKNOWN
+from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
     from pulumi_rehearsal.standin.world import World
@@ -25,9 +37,7 @@ if TYPE_CHECKING:
 MAX_NAME: Final = 53
 DEFAULT_TIMEOUT_S: Final = 300
 
-_EXACT_VERSION: Final = re.compile(r"v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
-
-_CHARTS: Final = (*arc.CHARTS, *gitlab_runner.CHARTS, *gpu.CHARTS, *scaling.CHARTS)
+_CHARTS: Final = (*arc.CHARTS, *gitlab_runner.CHARTS, *gpu.CHARTS, *cluster_autoscaler.CHARTS)
 CHARTS: Final[dict[str, Chart]] = {chart.name: chart for chart in _CHARTS}
 
 
@@ -39,12 +49,13 @@ class HelmRelease(Kind):
     recomputed: ClassVar[frozenset[str]] = frozenset({"manifest", "resourceNames", "status"})
     replaced_on: ClassVar[frozenset[str]] = frozenset({"name", "namespace"})
     updated_on: ClassVar[frozenset[str]] = frozenset({"*"})
+    autonamed: ClassVar[str | None] = "name"
+    autoname_limit: ClassVar[int] = MAX_NAME
 
     def check(self, call: Call, old: Properties | None) -> Properties:
-        """The SDK's types, Helm's names, a pinned chart, and the chart's own values."""
         if found := schema.problems(self.token, call.inputs):
             raise Invalid(*found)
-        inputs = _with_defaults(call.inputs)
+        inputs = _with_defaults(self.autoname(call, old))
         release = release_of(inputs, call.scope)
         chart = CHARTS.get(release.chart)
         found = [*_name_problems(inputs), *_source_problems(inputs)]
@@ -55,11 +66,9 @@ class HelmRelease(Kind):
         return inputs
 
     def identify(self, call: Call, world: World) -> str:
-        """`namespace/name`."""
         return release_of(call.inputs, call.scope).id
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
-        """`helm install --wait`."""
         release = release_of(call.inputs, call.scope)
         cluster.require_alive(world, call.scope, f"Helm release {release.id!r}")
         if world.get(release.id, RELEASE, call.scope) is not None:
@@ -73,12 +82,11 @@ class HelmRelease(Kind):
                     f"Helm release {release.id!r}: namespace {release.namespace!r} does not exist "
                     "in this cluster: take its name from the cluster's Namespace resource"
                 )
-            world.add(owned(cluster.NAMESPACE, release.namespace, release))
+            world.add(created_by(release, cluster.NAMESPACE, release.namespace))
         self._apply(release, None, world)
         return release.id, {**call.inputs, **_results(release, 1)}
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """`helm upgrade --wait`."""
         release, before = release_of(call.inputs, call.scope), release_of(old.inputs, old.scope)
         cluster.require_alive(world, call.scope, f"Helm release {release.id!r}")
         self._apply(release, before, world)
@@ -86,7 +94,6 @@ class HelmRelease(Kind):
         return {**call.inputs, **_results(release, revision)}
 
     def delete(self, old: Resource, world: World) -> None:
-        """`helm uninstall --wait`."""
         release = release_of(old.inputs, old.scope)
         cluster.require_alive(world, old.scope, f"Helm release {release.id!r}")
         chart = CHARTS.get(release.chart, Chart())
@@ -95,9 +102,8 @@ class HelmRelease(Kind):
         chart.removed(release, world)
 
     def deletes_first(self, logical_name: str, old: Properties, new: Properties) -> bool:
-        """Never by itself: helm_release.go, Diff. A replacement for another reason (the resource
-        option replace_on_changes) needs delete_before_replace, or the name is still in use.
-        """  # noqa: D205
+        # helm_release.go, Diff, never asks for it. A replacement for another reason (the resource
+        # option replace_on_changes) needs delete_before_replace, or the name is still in use.
         return False
 
     def _apply(self, release: Release, before: Release | None, world: World) -> None:
@@ -105,7 +111,7 @@ class HelmRelease(Kind):
         waits = not flag(release.inputs, "skipAwait")
         if chart.needs_node and waits and not cluster.has_room_for_pods(world, release.scope):
             raise Refusal(
-                f"Helm release {release.id!r} failed to become available within its timeout: the "
+                f"Helm release {release.id!r} did not become available within its timeout: the "
                 "cluster has no node without a taint. Make the release depend on the system node "
                 "group, and keep its desired size above zero"
             )
@@ -115,7 +121,7 @@ class HelmRelease(Kind):
 
 
 def _with_defaults(inputs: Properties) -> Properties:
-    """What the provider fills in: helm_release.go, setDefaults."""
+    """Fill in the provider's defaults: helm_release.go, setDefaults."""
     filled = dict(inputs)
     if filled.get("namespace") in (None, ""):
         filled["namespace"] = "default"
@@ -125,29 +131,22 @@ def _with_defaults(inputs: Properties) -> Properties:
 
 
 def _name_problems(inputs: Properties) -> Iterator[Problem]:
-    name = inputs.get("name")
-    if name is UNKNOWN:
+    name = text(inputs, "name")
+    if name is None:
         return
-    if not isinstance(name, str) or not name:
-        yield "name", "is missing: service accounts and scale sets are named after the release"
-    elif len(name) > MAX_NAME:
+    if len(name) > MAX_NAME:
         yield "name", f"{name!r} has {len(name)} characters, the limit is {MAX_NAME}"
-    elif reason := grammar.dns_subdomain(name):
+    elif reason := names.dns_subdomain(name):
         yield "name", f"{name!r} {reason}"
 
 
 def _source_problems(inputs: Properties) -> Iterator[Problem]:
-    version = inputs.get("version")
-    if version is not UNKNOWN and not (
-        isinstance(version, str) and _EXACT_VERSION.fullmatch(version)
-    ):
-        yield "version", "unpinned chart: give one exact version, such as '1.2.3'"
     chart = text(inputs, "chart") or ""
     local = chart.startswith(("/", ".", "oci://", "http://", "https://")) or chart.endswith(".tgz")
     if chart and not local and not given(inputs, "repositoryOpts.repo"):
         yield "chart", f"{chart!r} is in no repository: set repositoryOpts.repo or an oci:// chart"
     if chart.startswith("oci://") and given(inputs, "repositoryOpts.repo"):
-        yield "repositoryOpts.repo", "must be left out where the chart is an oci:// reference"
+        yield "repositoryOpts.repo", "must be left out if the chart is an oci:// reference"
 
 
 def _results(release: Release, revision: int) -> Properties:

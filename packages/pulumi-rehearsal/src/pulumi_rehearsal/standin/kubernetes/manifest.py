@@ -1,7 +1,7 @@
-"""Kubernetes' own schemas, as packaged by `kubernetes-validate`, asked for one object at a time.
+"""Validation of objects against Kubernetes' schemas, as packaged by `kubernetes-validate`.
 
-Reasons never hold a value, as it may be a secret. A value that the engine does not know yet passes.
-Unknown fields are refused, as a server-side apply with strict field validation refuses them.
+Reasons never contain a value, because it may be a secret. A value that is unknown in a preview is
+valid. Unknown fields are invalid, as for a server-side apply with strict field validation.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from jsonschema import Draft202012Validator
 from kubernetes_validate import utils  # pyright: ignore[reportMissingTypeStubs]
 from referencing import Registry, Resource
 
-from pulumi_rehearsal.standin.kubernetes.grammar import Problem
+from pulumi_rehearsal.standin.rules import Problem
 from pulumi_rehearsal.standin.values import UNKNOWN, Properties, contains_unknown
 
 REFERENCE_VERSION: Final = "1.35"
-"""Used where the cluster, and so its version, is not known yet."""
+"""The version for clusters whose version is not known."""
 
 _SCHEMAS: Final = "kubernetes-json-schema"
 
 
 def problems(manifest: Properties, version: str = REFERENCE_VERSION) -> list[Problem]:
-    """What the schema of `manifest`'s kind in that minor version says is wrong."""
+    """Validate an object against the schema of its kind in that minor version."""
     kind, api_version = manifest.get("kind"), manifest.get("apiVersion")
     validator = _validator(nearest(version), str(kind).lower(), str(api_version))
     if validator is None:
@@ -36,7 +36,7 @@ def problems(manifest: Properties, version: str = REFERENCE_VERSION) -> list[Pro
 
 
 def pod_problems(spec: Any, version: str = REFERENCE_VERSION) -> list[Problem]:
-    """What is wrong with a pod's `spec`; paths begin below it."""
+    """Validate a pod's `spec`; paths are relative to it."""
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": spec}
     found = problems(pod, version)
     return [(path.removeprefix("spec").removeprefix("."), reason) for path, reason in found]
@@ -44,7 +44,7 @@ def pod_problems(spec: Any, version: str = REFERENCE_VERSION) -> list[Problem]:
 
 @functools.cache
 def nearest(version: str) -> str:
-    """The newest packaged minor version that is not newer than `version`."""
+    """Return the newest packaged minor version that is not newer than `version`."""
     wanted = _order(version)
     known = sorted({_order(name) for name in utils.all_versions()})
     fitting = [candidate for candidate in known if candidate <= wanted]
@@ -112,7 +112,7 @@ def _reason(error: Any) -> str:
         case "enum":
             return f"must be one of {', '.join(repr(item) for item in error.validator_value)}"
         case rule:
-            return f"breaks the rule {rule!r} of the schema"
+            return f"violates the rule {rule!r} of the schema"
 
 
 def _without_nulls(value: Any) -> Any:

@@ -1,8 +1,8 @@
-"""What every Kubernetes object of the stand-in shares: validation, naming, namespace, identity.
+"""The base class of Kubernetes objects: validation, naming, namespace and id.
 
-A rule of the API server that pulumi-kubernetes answers by a replacement is in `replaced_on`
-(pulumi/pulumi-kubernetes provider/pkg/provider/diff.go); one that it does not know of is in
-`immutable`, and the update is refused as the API server would refuse it.
+`replaced_on` holds the fields that pulumi-kubernetes replaces on (pulumi/pulumi-kubernetes
+provider/pkg/provider/diff.go). `immutable` holds other fields that the API server does not change:
+such an update is refused.
 """
 
 from __future__ import annotations
@@ -10,37 +10,48 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
+from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin import schema
 from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.kubernetes import cluster, grammar, manifest
-from pulumi_rehearsal.standin.kubernetes.grammar import Problem
+from pulumi_rehearsal.standin.kubernetes import cluster, manifest
+from pulumi_rehearsal.standin.kubernetes.release import key_set
 from pulumi_rehearsal.standin.properties import lookup, mapping, strings, text
+from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
     from pulumi_rehearsal.standin.world import World
 
 AUTONAMED: Final = "pulumi.com/autonamed"
-"""Annotation of an object that the provider named: pulumi-kubernetes
+"""Annotation of an object with an automatic name: pulumi-kubernetes
 provider/pkg/metadata/naming.go."""
 
 CREATED_AT: Final = "2026-11-01T00:00:00Z"
 
 NAMED: Final = frozenset({"metadata.name", "metadata.namespace"})
-"""Replaces every object: metadataForceNewProperties in pulumi-kubernetes'
+"""Fields that replace an object of any kind: metadataForceNewProperties in pulumi-kubernetes'
 provider/pkg/provider/diff.go."""
+
+CLUSTER_SCOPED: Final = key_set(
+    """APIService CSIDriver CSINode CertificateSigningRequest ClusterRole ClusterRoleBinding
+    ComponentStatus CustomResourceDefinition DeviceClass FlowSchema IPAddress IngressClass
+    MutatingAdmissionPolicy MutatingWebhookConfiguration Namespace Node PersistentVolume
+    PriorityClass PriorityLevelConfiguration ResourceSlice RuntimeClass ServiceCIDR StorageClass
+    ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+    VolumeAttachment VolumeAttributesClass"""
+)
+"""Built-in kinds without a namespace: `kubectl api-resources --namespaced=false`."""
 
 
 class KubernetesObject(Kind):
-    """An object of the API; subclasses add what is peculiar to their kind."""
+    """An object of the API; subclasses add the rules of their kind."""
 
     replaced_on: ClassVar[frozenset[str]] = NAMED
     updated_on: ClassVar[frozenset[str]] = frozenset({"*"})
     namespaced: ClassVar[bool] = True
     immutable: ClassVar[frozenset[str]] = frozenset()
-    """Paths that the API server refuses to change and the provider does not replace on."""
+    """Paths that the API server does not change and the provider does not replace on."""
 
     def check(self, call: Call, old: Properties | None) -> Properties:
-        """Schema of the SDK, then of Kubernetes, then names, labels and the kind's own rules."""
         if found := self.sdk_problems(call.inputs):
             raise Invalid(*found)
         inputs = self._with_metadata(call, old)
@@ -54,62 +65,57 @@ class KubernetesObject(Kind):
         return inputs
 
     def name_reason(self, name: str) -> str:
-        """Why `metadata.name` is none, or an empty string."""
-        return grammar.dns_subdomain(name)
+        """Return why `metadata.name` is invalid, or an empty string."""
+        return names.dns_subdomain(name)
 
     def sdk_problems(self, inputs: Properties) -> list[Problem]:
-        """What the SDK's class would not have let through."""
+        """Check against the SDK's class."""
         return schema.problems(self.token, inputs)
 
     def object_problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Static rules of the kind."""
+        """Check the inputs without the cluster."""
         yield from ()
 
     def relation_problems(self, call: Call, world: World) -> Iterator[str]:
-        """Rules of the kind that need the cluster."""
+        """Describe why the cluster refuses the object."""
         yield from ()
 
     def deletes_first(self, logical_name: str, old: Properties, new: Properties) -> bool:
-        """A replacement that keeps a given name has to delete first: pulumi-kubernetes
-        provider/pkg/provider/provider.go, Diff.
-        """  # noqa: D205
+        # Two objects cannot have one name: pulumi-kubernetes provider/pkg/provider/provider.go.
         automatic = strings(new, "metadata.annotations").get(AUTONAMED) == "true"
-        return not automatic and _place(old) == _place(new)
+        return not automatic and _namespace_and_name(old) == _namespace_and_name(new)
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
-        """Refused without its namespace, under a name that is taken, or by the kind's rules."""
         id = self.identify(call, world)
-        cluster.require_alive(world, call.scope, f"{self._word()} {id!r}")
+        cluster.require_alive(world, call.scope, f"{self._noun} {id!r}")
         if world.get(id, self.token, call.scope) is not None:
             raise Refusal(
-                f"{self._word()} {id!r} exists already in the cluster: "
-                "give the two another metadata.name"
+                f"{self._noun} {id!r} exists already in the cluster: "
+                "give one of the two another metadata.name"
             )
-        self._require_place(call, world)
+        self._refuse(call, world)
         added: Properties = {"creationTimestamp": CREATED_AT, "uid": _uid(call.hex(32))}
         return id, self._outputs(call.inputs, added)
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """Refused where the API server holds the field immutable."""
-        cluster.require_alive(world, call.scope, f"{self._word()} {old.id!r}")
+        cluster.require_alive(world, call.scope, f"{self._noun} {old.id!r}")
         for path in sorted(self.immutable):
             if lookup(old.inputs, path) != lookup(call.inputs, path):
                 raise Refusal(
-                    f"{self._word()} {old.id!r}: {path} is immutable and the provider does not "
+                    f"{self._noun} {old.id!r}: {path} is immutable and the provider does not "
                     "replace on it: give the object a new metadata.name"
                 )
-        self._require_place(call, world)
+        self._refuse(call, world)
         before = mapping(old.outputs, "metadata")
         added = {name: before[name] for name in ("creationTimestamp", "uid") if name in before}
         return self._outputs(call.inputs, added)
 
     def delete(self, old: Resource, world: World) -> None:
-        """Refused where the cluster is gone already."""
-        cluster.require_alive(world, old.scope, f"{self._word()} {old.id!r}")
+        cluster.require_alive(world, old.scope, f"{self._noun} {old.id!r}")
 
     def identify(self, call: Call, world: World) -> str:
-        """`namespace/name`, or the name alone: pulumi-kubernetes provider/pkg/clients."""
-        namespace, name = _place(call.inputs)
+        # pulumi-kubernetes provider/pkg/clients
+        namespace, name = _namespace_and_name(call.inputs)
         return f"{namespace}/{name}" if namespace else str(name)
 
     def _with_metadata(self, call: Call, old: Properties | None) -> Properties:
@@ -129,18 +135,24 @@ class KubernetesObject(Kind):
         if name is not None and (reason := self.name_reason(name)):
             yield "metadata.name", f"{name!r} {reason}"
         if namespace is not None and not self.namespaced:
-            yield "metadata.namespace", f"{self._word()} belongs to no namespace: leave it out"
-        elif namespace is not None and (reason := grammar.dns_label(namespace)):
+            yield "metadata.namespace", f"{self._noun} has no namespace: leave it out"
+        elif namespace is not None and (reason := names.dns_label(namespace)):
             yield "metadata.namespace", f"{namespace!r} {reason}"
-        labels, annotations = (mapping(inputs, f"metadata.{f}") for f in ("labels", "annotations"))
-        yield from grammar.label_problems(labels, "metadata.labels")
-        yield from grammar.annotation_problems(annotations, "metadata.annotations")
+        for key, value in mapping(inputs, "metadata.labels").items():
+            reason = names.label_key(key)
+            if not reason and isinstance(value, str):
+                reason = names.label_value(value)
+            if reason:
+                yield f"metadata.labels.{key}", reason
+        for key in mapping(inputs, "metadata.annotations"):
+            # The API server validates the keys of annotations in lower case.
+            if reason := names.label_key(key.lower()):
+                yield f"metadata.annotations.{key}", reason
 
-    def _require_place(self, call: Call, world: World) -> None:
-        """The rules that need the cluster: its version's schema, the namespace, the kind's own."""
+    def _refuse(self, call: Call, world: World) -> None:
         version = cluster.kubernetes_version(world, call.scope)
         for path, reason in manifest.problems(call.inputs, version):
-            raise Refusal(f"Kubernetes {version}: {self._word()} {path}: {reason}")
+            raise Refusal(f"Kubernetes {version}: {self._noun} {path}: {reason}")
         namespace = text(call.inputs, "metadata.namespace")
         if namespace and not cluster.namespace_exists(world, call.scope, namespace):
             raise Refusal(
@@ -148,59 +160,25 @@ class KubernetesObject(Kind):
                 "Namespace resource of the same cluster, so that it is made first"
             )
         for reason in self.relation_problems(call, world):
-            raise Refusal(f"{self._word()} {text(call.inputs, 'metadata.name')!r}: {reason}")
+            raise Refusal(f"{self._noun} {text(call.inputs, 'metadata.name')!r}: {reason}")
 
     def computed_values(self, inputs: Properties) -> Properties:
-        """The values of `computed`."""
+        """Return the values of the `computed` outputs."""
         return {}
 
     def _outputs(self, inputs: Properties, added: Properties) -> Properties:
         metadata = {**mapping(inputs, "metadata"), **added}
         return {**inputs, "metadata": metadata, **self.computed_values(inputs)}
 
-    def _word(self) -> str:
+    @property
+    def _noun(self) -> str:
         return self.token.rpartition(":")[2]
-
-
-CLUSTER_SCOPED: Final = frozenset(
-    [
-        "APIService",
-        "CSIDriver",
-        "CSINode",
-        "CertificateSigningRequest",
-        "ClusterRole",
-        "ClusterRoleBinding",
-        "ComponentStatus",
-        "CustomResourceDefinition",
-        "DeviceClass",
-        "FlowSchema",
-        "IPAddress",
-        "IngressClass",
-        "MutatingAdmissionPolicy",
-        "MutatingWebhookConfiguration",
-        "Namespace",
-        "Node",
-        "PersistentVolume",
-        "PriorityClass",
-        "PriorityLevelConfiguration",
-        "ResourceSlice",
-        "RuntimeClass",
-        "ServiceCIDR",
-        "StorageClass",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-        "ValidatingWebhookConfiguration",
-        "VolumeAttachment",
-        "VolumeAttributesClass",
-    ]
-)
-"""Built-in kinds that belong to no namespace: `kubectl api-resources --namespaced=false`."""
 
 
 def any_object(token: str) -> Kind | None:
     """Return a kind for any built-in type: schema and metadata are checked, nothing else.
 
-    Returns `None` for another token, such as a list, a patch, or a type outside the SDK.
+    Return `None` for another token, such as a list, a patch, or a type outside the SDK.
     """
     name = token.rpartition(":")[2]
     if name.endswith(("List", "Patch")) or "metadata" not in schema.fields(
@@ -211,7 +189,7 @@ def any_object(token: str) -> Kind | None:
     return cast("Kind", type(name, (KubernetesObject,), members)())
 
 
-def _place(inputs: Properties) -> tuple[str | None, Any]:
+def _namespace_and_name(inputs: Properties) -> tuple[str | None, Any]:
     return text(inputs, "metadata.namespace"), lookup(inputs, "metadata.name")
 
 

@@ -1,7 +1,6 @@
-"""A Helm release as the rules of a chart see it, and what a chart may say about one.
+"""A Helm release, and the base class of what is known about one chart.
 
-Release rules: helm/helm pkg/chartutil/validate_name.go (53 characters). Chart repositories are not
-read: no network is needed, and values keys are compared with each chart's own table.
+Charts are not downloaded: keys of values are compared with a table for each chart.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from pulumi_rehearsal.standin.kind import Properties, Resource
-from pulumi_rehearsal.standin.kubernetes.grammar import Problem
 from pulumi_rehearsal.standin.properties import flag, mapping, text
+from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
     from pulumi_rehearsal.standin.world import World
@@ -23,11 +22,12 @@ RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Release:
-    """One release; `chart` is the chart's own name, without repository."""
+    """One Helm release."""
 
     name: str
     namespace: str
     chart: str
+    """The chart's own name, without its repository."""
     version: str
     scope: str
     values: Properties
@@ -35,26 +35,21 @@ class Release:
 
     @property
     def id(self) -> str:
-        """Namespace and name."""
+        """The id of the resource: `namespace/name`."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def minor(self) -> str:
-        """Major and minor version, `0.14`; patch versions are compatible."""
+        """The chart's major and minor version, such as `0.14`."""
         return ".".join(self.version.removeprefix("v").split(".")[:2])
-
-    @property
-    def skips_crds(self) -> bool:
-        """Whether Helm leaves the chart's `crds` folder alone."""
-        return flag(self.inputs, "skipCrds") is True
 
 
 def release_of(inputs: Properties, scope: str) -> Release:
-    """The release behind a Release resource's inputs; unknown parts read as empty."""
+    """Return the release that a Release resource describes; unknown inputs read as empty."""
     return Release(
         name=text(inputs, "name") or "",
         namespace=text(inputs, "namespace") or "default",
-        chart=chart_name(text(inputs, "chart") or ""),
+        chart=(text(inputs, "chart") or "").rstrip("/").rpartition("/")[2],
         version=text(inputs, "version") or "",
         scope=scope,
         values=mapping(inputs, "values"),
@@ -62,13 +57,8 @@ def release_of(inputs: Properties, scope: str) -> Release:
     )
 
 
-def chart_name(reference: str) -> str:
-    """The last part of an OCI reference, a repository path or a name."""
-    return reference.rstrip("/").rpartition("/")[2]
-
-
 def releases(world: World, scope: str, chart: str) -> Iterator[Release]:
-    """The releases of one chart in one cluster."""
+    """Yield the releases of one chart in one cluster."""
     for thing in world.all(RELEASE, scope):
         release = release_of(thing.inputs, thing.scope)
         if release.chart == chart:
@@ -76,71 +66,66 @@ def releases(world: World, scope: str, chart: str) -> Iterator[Release]:
 
 
 class Chart:
-    """What is known about one chart; the default knows only its keys."""
+    """What is known about one chart. The methods describe what is wrong, and raise nothing."""
 
     name: ClassVar[str]
     keys: ClassVar[Mapping[str, frozenset[str]]] = {}
-    """Path in the values (`""` is the top) to every key that the templates read there."""
+    """Keys that the templates read, by their path in the values (`""` is the top level)."""
     needs_node: ClassVar[bool] = True
-    """Whether the release waits for a pod on an ordinary node."""
+    """Whether an install waits for a pod without tolerations."""
 
     def value_problems(self, release: Release) -> Iterator[Problem]:
-        """What is wrong with the inputs alone; unknown values pass."""
+        """Check the inputs alone; unknown values pass."""
         yield from ()
 
     def relation_problems(
         self, release: Release, before: Release | None, world: World
     ) -> Iterator[str]:
-        """What an install (`before` is None) or upgrade runs into in the cluster."""
+        """Describe why an upgrade from `before`, or an install if that is `None`, fails."""
         yield from ()
 
     def removal_problems(self, release: Release, world: World) -> Iterator[str]:
-        """What an uninstall runs into."""
+        """Describe why an uninstall fails."""
         yield from ()
 
     def applied(self, release: Release, before: Release | None, world: World) -> None:
-        """What happens in the cluster after an install or upgrade."""
+        """Apply the effects of an install or upgrade on the cluster."""
 
     def removed(self, release: Release, world: World) -> None:
-        """What happens in the cluster after an uninstall."""
+        """Apply the effects of an uninstall on the cluster."""
 
     def faults(self, release: Release, world: World) -> Iterator[str]:
-        """What is wrong with a release that says `deployed`."""
+        """Describe why an installed release does not work."""
         yield from ()
 
     def key_problems(self, release: Release) -> Iterator[Problem]:
-        """Keys that no template reads: none of these charts has a schema, so Helm takes them."""
+        """Check for keys that no template reads: Helm accepts them if the chart has no schema."""
         for path, known in self.keys.items():
             here = f"values.{path}" if path else "values"
             for key in mapping(release.inputs, here):
                 if key not in known:
-                    close = difflib.get_close_matches(key, known, n=1)
-                    hint = f"; did you mean {close[0]!r}?" if close else ""
-                    yield (
-                        f"{here}.{key}",
-                        f"chart {self.name} does not know the key and would ignore it{hint}",
-                    )
+                    reason = f"chart {self.name} ignores this key: no template reads it"
+                    yield f"{here}.{key}", reason + suggestion(key, known)
 
 
-def words(text: str) -> frozenset[str]:
-    """A table of keys, written as one text."""
-    return frozenset(text.split())
+def key_set(keys: str) -> frozenset[str]:
+    """Return the keys of a table that is written as one text."""
+    return frozenset(keys.split())
+
+
+def suggestion(key: str, known: frozenset[str]) -> str:
+    """Return a clause that names the known key with the closest spelling, if there is one."""
+    close = difflib.get_close_matches(key, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def enabled(release: Release, path: str, default: bool) -> bool:
-    """A switch of the chart, with the chart's default."""
+    """Return a boolean value of the release, or the chart's default."""
     value = flag(release.values, path)
     return default if value is None else value
 
 
-def owned(type: str, id: str, release: Release, inputs: Properties | None = None) -> Resource:
-    """Something that the chart or a controller makes: it has no URN."""
-    return Resource(
-        urn="",
-        type=type,
-        name=id,
-        id=id,
-        scope=release.scope,
-        inputs=inputs or {},
-        outputs={},
-    )
+def created_by(release: Release, type: str, id: str, inputs: Properties | None = None) -> Resource:
+    """Return an object that a chart or controller creates: Pulumi gives it no URN."""
+    scope = release.scope
+    return Resource(urn="", type=type, name=id, id=id, scope=scope, inputs=inputs or {}, outputs={})

@@ -1,17 +1,16 @@
-"""The stand-in OCI: one file for each service, and what each refuses.
+"""The stand-in for OCI.
 
-It proves that a program's resources fit together: names, types, strings where OCI wants strings,
-the order in which they are made and deleted, which change replaces and which one reaches running
+It shows that a program's resources fit together: names, types, strings where OCI expects strings,
+the order of creation and deletion, which changes replace a resource, and which ones reach running
 nodes.
 
-It does not prove that Oracle has the capacity or that service limits allow a GPU shape; that an
-image, a capacity reservation or a tenancy's availability domain exists; that a policy allows what
-it is written for beyond the statements themselves; that a node boots, grows its volume and joins;
-how long anything takes; that Oracle behaves tomorrow as its documents say today. What is not the
-stack's own (an existing network, a pinned image, another team's policy) is taken on trust, but for
-a workload identity's policy, which has to be the stack's. The tables of what replaces a resource
-come from the docstrings of the installed SDK, and where these are silent from the sources of the
-Terraform provider that pulumi-oci wraps, read at some commit.
+It does not show that Oracle has capacity or that service limits allow a GPU shape; that an image, a
+capacity reservation or a tenancy's availability domain exists; that a policy grants enough; that a
+node boots, grows its volume and joins; or how long anything takes. Resources that exist outside the
+program (a network, an image, another team's policy) are assumed to be right, except for the policy
+of a workload identity, which the program has to create. What replaces a resource comes from the
+docstrings of the installed SDK and, where these have no mark, from the source of the Terraform
+provider that pulumi-oci wraps.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from typing import Final
 
 from pulumi_rehearsal.standin.kind import Kind, Lookup
 from pulumi_rehearsal.standin.oci import (
-    domains,
     gateways,
     identity,
     lookups,
@@ -28,7 +26,6 @@ from pulumi_rehearsal.standin.oci import (
     oke_cluster,
     oke_node_pool,
     security,
-    services,
     vcn,
 )
 from pulumi_rehearsal.standin.oci.oke_autoscaler import set_node_pool_size
@@ -46,14 +43,13 @@ KINDS: Final[tuple[Kind, ...]] = (
     *oke_node_pool.KINDS,
     *oke_addon.KINDS,
     *identity.KINDS,
-    *domains.KINDS,
 )
 
-LOOKUPS: Final[tuple[Lookup, ...]] = (*services.LOOKUPS, *lookups.LOOKUPS)
+LOOKUPS: Final[tuple[Lookup, ...]] = lookups.LOOKUPS
 
 
 def scope(configuration: Properties) -> str:
-    """`oci:<region>`."""
+    """Return `oci:<region>`."""
     return f"oci:{text(configuration, 'region') or '?'}"
 
 

@@ -1,11 +1,11 @@
-"""The add-ons of OKE: names, a version of plausible form, and the keys of their configuration.
+"""The add-ons of OKE: their names, a version of the usual form, and their configuration keys.
 
 Sources under https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/ :
 contengintroducingclusteraddons.htm, contengconfiguringclusteraddons-configurationarguments.htm and
 configuration-arguments-nvidia-gpu-plugin.htm; names as
 oracle-terraform-modules/terraform-oci-oke modules/cluster-addons and
-oracle-quickstart/oci-hpc-oke spell them. An add-on without keys of its own here is not checked for
-keys.
+oracle-quickstart/oci-hpc-oke spell them. The keys of an add-on that is not in `KEYS` are not
+checked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VERSIONS: Final = {
 }
 
 ESSENTIAL: Final = frozenset({"CoreDNS", "Flannel", "KubeProxy", "OciVcnIpNative"})
-"""In every cluster from the beginning (one of the two networks): installing one overrides it."""
+"""Part of every new cluster (of the two networks, one): installing one overrides it."""
 
 COMMON_KEYS: Final = frozenset(
     {

@@ -1,12 +1,12 @@
-"""The node images that OKE offers, made up after Oracle's own names.
+"""The node images that OKE offers, invented with names like Oracle's own.
 
 `Oracle-Linux-9.7-Gen2-GPU-2026.06.15-0-OKE-1.35.2-1505`: operating system, build for GPUs or Arm,
 date, Kubernetes version, build number. Source:
 https://docs.oracle.com/en-us/iaas/images/oke-worker-node-oracle-linux-8x/
 
-Each version has two dates of each build, so that the newest has to be chosen, and the list holds
-plain platform images too, which have no OKE in their name. An image that is not in the list (a
-pinned older one, a custom one) is taken on trust: its OCID tells nothing of it.
+Each version and build has images of two dates, so that a program has to choose the newest. The list
+also contains plain platform images, without OKE in their name. An image that is not in the list (an
+older or a custom one) is not checked, because nothing can be derived from its OCID.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final
 from pulumi_rehearsal.standin.oci.base import ocid
 
 VERSIONS: Final = ("v1.33.10", "v1.34.2", "v1.34.10", "v1.35.2", "v1.36.1")
-"""What OKE offered in the middle of 2026, newest patch of each minor:
+"""The versions that OKE offered in June 2026:
 https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengaboutk8sversions.htm"""
 
 SIZE_GB: Final = 47
@@ -38,7 +38,7 @@ _NAME: Final = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Image:
-    """One image; `version` is Kubernetes' with its `v`, None for a plain platform image."""
+    """One image; `version` is Kubernetes' with its `v`, `None` for a plain platform image."""
 
     id: str
     name: str
@@ -50,13 +50,13 @@ class Image:
 
 @functools.cache
 def of_region(region: str) -> tuple[Image, ...]:
-    """Every image of the region, in no order that means anything."""
+    """Return the images of the region, in no particular order."""
     names = sorted(_names(), key=lambda name: ocid("image", region, name))
     return tuple(_image(region, name) for name in names)
 
 
 def find(region: str, image_id: str | None) -> Image | None:
-    """The image with that OCID, None where it is none of OKE's list."""
+    """Return the image with that OCID; `None` if it is not in the list."""
     return next((image for image in of_region(region) if image.id == image_id), None)
 
 
@@ -73,7 +73,7 @@ def _names() -> Iterator[str]:
 def _image(region: str, name: str) -> Image:
     parts = _NAME.fullmatch(name)
     if parts is None:
-        raise ValueError(f"{name!r} is not spelled as Oracle names its images")
+        raise ValueError(f"{name!r} is not a name of Oracle's form")
     return Image(
         id=ocid("image", region, name),
         name=name,

@@ -1,22 +1,21 @@
-"""OCI data sources about the region and OKE: domains, shapes, images, versions, kubeconfig.
+"""OCI data sources: services of a region, options for node pools, kubeconfig, node pools.
 
-Names and values are the stand-in's tables; a rehearsal cannot know what Oracle published.
+Images and versions come from the stand-in's own tables.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 
 import yaml
 
 from pulumi_rehearsal.standin.kind import Lookup, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.oci import images, regions, tokens
-from pulumi_rehearsal.standin.oci.addon_keys import ESSENTIAL, VERSIONS
-from pulumi_rehearsal.standin.oci.base import CREATED_AT, ocid, region_of
-from pulumi_rehearsal.standin.oci.oke_cluster import CNI_TYPES, cluster_of
-from pulumi_rehearsal.standin.oci.services import filtered
+from pulumi_rehearsal.standin.oci import gateways, images, tokens
+from pulumi_rehearsal.standin.oci.base import region_of
+from pulumi_rehearsal.standin.oci.oke_cluster import cluster_of
 from pulumi_rehearsal.standin.oci.shapes import SHAPES
-from pulumi_rehearsal.standin.properties import mapping, number, objects, text, texts
+from pulumi_rehearsal.standin.properties import flag, mapping, objects, text, texts
 from pulumi_rehearsal.standin.world import World
 
 ENDPOINTS = {
@@ -27,56 +26,26 @@ ENDPOINTS = {
 }
 
 
-class GetAvailabilityDomains(Lookup):
-    """The availability domains of a region."""
+class GetServices(Lookup):
+    """The services that a service gateway can lead to."""
 
-    token = "oci:Identity/getAvailabilityDomains:getAvailabilityDomains"
-
-    def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """Those that pass the filters."""
-        found = [_domain(args, scope, name) for name in _domains(scope)]
-        return {
-            **_asked(args, "compartmentId", "filters"),
-            "availabilityDomains": filtered(found, args),
-            "id": "IdentityAvailabilityDomainsDataSource-0",
-        }
-
-
-class GetAvailabilityDomain(Lookup):
-    """One availability domain, by number."""
-
-    token = "oci:Identity/getAvailabilityDomain:getAvailabilityDomain"
+    token = "oci:Core/getServices:getServices"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """The domain. Raises `Refusal` where the region has none of the number."""
-        wanted, names = number(args, "adNumber") or 1, _domains(scope)
-        if not 1 <= wanted <= len(names):
-            raise Refusal(f"{region_of(scope)} has {len(names)} availability domains, no {wanted}")
-        return {**_domain(args, scope, names[wanted - 1]), "adNumber": wanted}
-
-
-class GetShapes(Lookup):
-    """The shapes of a region."""
-
-    token = "oci:Core/getShapes:getShapes"
-
-    def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """Those of the name asked for, and that pass the filters."""
-        wanted = text(args, "shape")
         found: list[Properties] = [
             {
-                "gpuDescription": shape.gpu_model,
-                "gpus": shape.gpus,
-                "isFlexible": shape.is_flexible,
-                "memoryInGbs": shape.memory_gb,
-                "name": shape.name,
-                "ocpus": shape.ocpus,
+                "cidrBlock": one.cidr_block,
+                "description": one.name,
+                "id": one.id,
+                "name": one.name,
             }
-            for shape in SHAPES.values()
-            if wanted in (None, shape.name)
+            for one in gateways.services_of(region_of(scope))
         ]
-        asked = _asked(args, "availabilityDomain", "compartmentId", "filters", "imageId", "shape")
-        return {**asked, "id": "CoreShapesDataSource-0", "shapes": filtered(found, args)}
+        return {
+            "filters": args.get("filters"),
+            "id": "CoreServicesDataSource-0",
+            "services": _filtered(found, args),
+        }
 
 
 class GetNodePoolOption(Lookup):
@@ -85,7 +54,6 @@ class GetNodePoolOption(Lookup):
     token = "oci:ContainerEngine/getNodePoolOption:getNodePoolOption"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """The options, narrowed by version, processor and operating system where asked."""
         option = text(args, "nodePoolOptionId") or "all"
         if option != "all":
             cluster_of(world, scope, option)
@@ -100,7 +68,7 @@ class GetNodePoolOption(Lookup):
             and (processor is None or image.is_arm == (processor == "AARCH64"))
             and (system is None or system == f"OL{image.release.partition('.')[0]}")
         ]
-        asked = _asked(
+        echoed = _echoed(
             args,
             "compartmentId",
             "nodePoolK8sVersion",
@@ -110,7 +78,7 @@ class GetNodePoolOption(Lookup):
             "shouldListAllPatchVersions",
         )
         return {
-            **asked,
+            **echoed,
             "id": "ContainerengineNodePoolOptionDataSource-0",
             "images": [image.name for image in found],
             "kubernetesVersions": list(images.VERSIONS),
@@ -122,75 +90,29 @@ class GetNodePoolOption(Lookup):
         }
 
 
-class GetClusterOption(Lookup):
-    """Versions for clusters."""
-
-    token = "oci:ContainerEngine/getClusterOption:getClusterOption"
-
-    def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """The versions and kinds of pod network."""
-        return {
-            **_asked(args, "clusterOptionId", "compartmentId", "shouldListAllPatchVersions"),
-            "clusterPodNetworkOptions": [{"cniType": kind} for kind in CNI_TYPES],
-            "id": "ContainerengineClusterOptionDataSource-0",
-            "kubernetesVersions": list(images.VERSIONS),
-        }
-
-
 class GetClusterKubeConfig(Lookup):
-    """How kubectl reaches a cluster."""
+    """The kubeconfig of a cluster."""
 
     token = "oci:ContainerEngine/getClusterKubeConfig:getClusterKubeConfig"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """YAML with an exec user. Raises `Refusal` where the cluster has no such endpoint."""
         cluster = cluster_of(world, scope, text(args, "clusterId"))
         if cluster is None:
-            raise Refusal("reading ClusterKubeConfig: no clusterId given")
+            raise Refusal("reading ClusterKubeConfig: clusterId is missing")
         wanted = text(args, "endpoint") or "PUBLIC_ENDPOINT"
         _refuse_unknown("endpoint", wanted, tuple(ENDPOINTS))
         endpoints = objects(cluster.outputs, "endpoints")
         address = text(endpoints[0], ENDPOINTS[wanted]) if endpoints else None
         if not address:
             raise Refusal(
-                f"400-InvalidParameter: cluster {cluster.name} has no {wanted}; ask for one that "
-                "its endpointConfig gives it"
+                f"400-InvalidParameter: cluster {cluster.name} has no {wanted}; name an "
+                "endpoint that its endpointConfig creates"
             )
         _refuse_unknown("tokenVersion", text(args, "tokenVersion"), ("1.0.0", "2.0.0"))
         return {
-            **_asked(args, "clusterId", "endpoint", "expiration", "tokenVersion"),
+            **_echoed(args, "clusterId", "endpoint", "expiration", "tokenVersion"),
             "content": _kubeconfig(cluster, address, region_of(scope)),
             "id": cluster.id,
-        }
-
-
-class GetAddonOptions(Lookup):
-    """The add-ons for one Kubernetes version."""
-
-    token = "oci:ContainerEngine/getAddonOptions:getAddonOptions"
-
-    def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """Names and versions."""
-        _refuse_unknown("kubernetesVersion", text(args, "kubernetesVersion"), images.VERSIONS)
-        wanted = text(args, "addonName")
-        found: list[Properties] = [
-            {
-                "addonGroup": name,
-                "description": name,
-                "isEssential": name in ESSENTIAL,
-                "name": name,
-                "state": "ACTIVE",
-                "timeCreated": CREATED_AT,
-                "versions": [{"configurations": [], "status": "ACTIVE", "versionNumber": version}],
-            }
-            for name, version in VERSIONS.items()
-            if wanted in (None, name)
-        ]
-        asked = ("addonName", "filters", "kubernetesVersion", "shouldShowAllVersions")
-        return {
-            **_asked(args, *asked),
-            "addonOptions": filtered(found, args),
-            "id": "ContainerengineAddonOptionsDataSource-0",
         }
 
 
@@ -200,7 +122,6 @@ class GetNodePools(Lookup):
     token = "oci:ContainerEngine/getNodePools:getNodePools"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """Those that match; none is no error."""
         found = [
             _described(pool)
             for pool in world.all(tokens.NODE_POOL, scope)
@@ -211,25 +132,13 @@ class GetNodePools(Lookup):
             and (not texts(args, "states") or "ACTIVE" in texts(args, "states"))
         ]
         return {
-            **_asked(args, "clusterId", "compartmentId", "filters", "name", "states"),
+            **_echoed(args, "clusterId", "compartmentId", "filters", "name", "states"),
             "id": "ContainerengineNodePoolsDataSource-0",
-            "nodePools": filtered(found, args),
+            "nodePools": _filtered(found, args),
         }
 
 
-def _domains(scope: str) -> tuple[str, ...]:
-    return regions.availability_domains(region_of(scope))
-
-
-def _domain(args: Properties, scope: str, name: str) -> Properties:
-    return {
-        "compartmentId": text(args, "compartmentId"),
-        "id": ocid("availabilitydomain", "", f"{region_of(scope)}/{name}"),
-        "name": name,
-    }
-
-
-def _asked(args: Properties, *names: str) -> Properties:
+def _echoed(args: Properties, *names: str) -> Properties:
     return {name: args.get(name) for name in names}
 
 
@@ -239,7 +148,7 @@ def _refuse_unknown(what: str, value: str | None, allowed: tuple[str, ...]) -> N
 
 
 def _described(pool: Resource) -> Properties:
-    """A pool as the data source gives it: single blocks are lists, two of them renamed."""
+    """Return a pool in the form of the data source: blocks are lists, and two have other names."""
     described = {**pool.outputs, "id": pool.id, "nodePoolId": pool.id}
     for name, plural in (
         ("nodeEvictionNodePoolSettings", "nodeEvictionNodePoolSettings"),
@@ -256,7 +165,7 @@ def _described(pool: Resource) -> Properties:
 
 
 def _described_details(details: Properties) -> Properties:
-    """The blocks within blocks are lists as well."""
+    """Return the form of `nodeConfigDetails`, whose blocks are lists too."""
     network = mapping(details, "nodePoolPodNetworkOptionDetails")
     return {
         **details,
@@ -277,7 +186,10 @@ def _described_placement(placement: Properties) -> Properties:
 
 
 def _kubeconfig(cluster: Resource, address: str, region: str) -> str:
-    """As the page ContEng/Tasks/contengdownloadkubeconfigfile.htm of Oracle's documents has it."""
+    """Return YAML with an exec user.
+
+    https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengdownloadkubeconfigfile.htm
+    """
     short = cluster.id[-11:]
     certificate = (
         f"-----BEGIN CERTIFICATE-----\nrehearsal {cluster.id}\n-----END CERTIFICATE-----\n"
@@ -313,13 +225,19 @@ def _kubeconfig(cluster: Resource, address: str, region: str) -> str:
     return yaml.safe_dump(document, sort_keys=False)
 
 
-LOOKUPS = (
-    GetAvailabilityDomains(),
-    GetAvailabilityDomain(),
-    GetShapes(),
-    GetNodePoolOption(),
-    GetClusterOption(),
-    GetClusterKubeConfig(),
-    GetAddonOptions(),
-    GetNodePools(),
-)
+def _filtered(found: list[Properties], args: Properties) -> list[Properties]:
+    """Apply the provider's `filters`, by value or by regular expression."""
+    for one in objects(args, "filters"):
+        name, values = text(one, "name") or "", texts(one, "values")
+        if flag(one, "regex"):
+            found = [
+                item
+                for item in found
+                if any(re.search(value, str(item.get(name))) for value in values)
+            ]
+        else:
+            found = [item for item in found if str(item.get(name)) in values]
+    return found
+
+
+LOOKUPS = (GetServices(), GetNodePoolOption(), GetClusterKubeConfig(), GetNodePools())

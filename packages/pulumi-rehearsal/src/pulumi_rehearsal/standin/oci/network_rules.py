@@ -1,8 +1,8 @@
-"""What subnets, routes and security rules must have in common for nodes to join a cluster.
+"""Relations between VCNs, subnets, routes and security rules.
 
-A subnet or security group that is not the rehearsed stack's own (an existing network: the stack
-file names it by OCID) is taken on trust: its VCN, routes and rules are not known here. Rules of
-security groups and security lists add up; there is none that forbids.
+A subnet or security group that exists outside the program is not checked, because its VCN, routes
+and rules are not known. Rules of security groups and security lists only allow traffic; traffic is
+allowed if one rule allows it.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ TCP = "6"
 
 
 def vcn(world: World, scope: str, vcn_id: str | None) -> Resource | None:
-    """The stack's own VCN. Raises `Refusal` for what is no VCN's OCID."""
+    """Return the VCN; `None` if it exists outside. Raise `Refusal` if the id is not an OCID."""
     return _own(world, tokens.VCN, scope, vcn_id, "vcn")
 
 
 def subnet(world: World, scope: str, subnet_id: str | None) -> Resource | None:
-    """The stack's own subnet. Raises `Refusal` for what is no subnet's OCID."""
+    """Return the subnet; `None` if it exists outside. Raise `Refusal` if the id is not an OCID."""
     return _own(world, tokens.SUBNET, scope, subnet_id, "subnet")
 
 
 def groups(world: World, scope: str, ids: Iterable[str]) -> tuple[Resource, ...]:
-    """The stack's own security groups. Raises `Refusal` for what is no group's OCID."""
+    """Return the groups that do not exist outside. Raise `Refusal` if an id is not an OCID."""
     kind = "networksecuritygroup"
     found = (_own(world, tokens.SECURITY_GROUP, scope, one, kind) for one in ids)
     return tuple(group for group in found if group is not None)
 
 
 def refuse_foreign(found: Iterable[Resource], vcn_id: str | None, what: str) -> None:
-    """Raises `Refusal` where any of the subnets or groups is of another VCN."""
+    """Raise `Refusal` if one of the subnets or groups is in another VCN."""
     for thing in found:
         actual = text(thing.outputs, "vcnId")
         if vcn_id is not None and actual is not None and actual != vcn_id:
@@ -49,14 +49,14 @@ def refuse_foreign(found: Iterable[Resource], vcn_id: str | None, what: str) -> 
 
 
 def rules_of(world: World, subnet: Resource) -> tuple[Properties, ...]:
-    """The rules of the subnet's route table."""
+    """Return the rules of the subnet's route table."""
     table_id = text(subnet.outputs, "routeTableId") or ""
     table = world.get(table_id, tokens.ROUTE_TABLE, subnet.scope)
     return objects(table.outputs, "routeRules") if table else ()
 
 
 def has_route(world: World, subnet: Resource, *kinds: str) -> bool:
-    """Whether the subnet's table leads to a gateway of one of these OCID types."""
+    """Whether the subnet's route table leads to a gateway of one of these OCID types."""
     targets = (text(rule, "networkEntityId") or "" for rule in rules_of(world, subnet))
     return any(is_ocid(target, *kinds) for target in targets)
 
@@ -69,9 +69,10 @@ def allows(
     there: tuple[Resource, Collection[str]],
     port: int,
 ) -> bool:
-    """Whether TCP to `port` passes `here`, which deals with `there`; each a subnet and group ids.
+    """Whether a rule of `here` allows TCP to `port`, to or from `there`.
 
-    `direction` is as seen from `here`, `INGRESS` or `EGRESS`. True where a group is not known.
+    Each side is a subnet and the ids of its security groups. `direction` is `INGRESS` or `EGRESS`,
+    seen from `here`. True if one of the groups exists outside the program.
     """
     (subnet, group_ids), (other_subnet, other_ids) = here, there
     scope = subnet.scope
@@ -93,8 +94,8 @@ def _own(world: World, token: str, scope: str, wanted: str | None, kind: str) ->
     found = world.get(wanted or "", token, scope)
     if found is None and wanted is not None and not is_ocid(wanted, kind):
         raise Refusal(
-            f"400-InvalidParameter: {wanted!r} is no OCID of a {token.rpartition(':')[2]}; it "
-            f"begins with ocid1.{kind}."
+            f"400-InvalidParameter: {wanted!r} is not the OCID of a {token.rpartition(':')[2]}; "
+            f"such an OCID begins with ocid1.{kind}."
         )
     return found
 
@@ -124,7 +125,7 @@ def _covers(peer: str, block: str, group_ids: Collection[str]) -> bool:
 
 
 def _includes(rule: Properties, port: int) -> bool:
-    """A security list gives the destination's ports at once, a group's rule one level below."""
+    """Whether the rule includes the port, in the form of a security list or of a group's rule."""
     options = mapping(rule, "tcpOptions")
     ports = mapping(options, "destinationPortRange") or options
     low, high = number(ports, "min"), number(ports, "max")

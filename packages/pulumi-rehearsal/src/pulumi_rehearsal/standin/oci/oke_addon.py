@@ -1,9 +1,9 @@
 """OKE cluster add-ons.
 
-Replacement: ForceNew in oracle/terraform-provider-oci
-internal/service/containerengine/containerengine_addon_resource.go, where the docstrings have no
-mark. From the same file: a create is InstallAddon, so that there is no way to say that a default
-add-on is not wanted, and a delete is DisableAddon, also of an add-on that was there by default.
+Replacement: see base.py; for inputs without a mark, ForceNew in oracle/terraform-provider-oci
+internal/service/containerengine/containerengine_addon_resource.go. From the same file: a create is
+InstallAddon, so a program cannot switch off a default add-on by creating a resource; a delete is
+DisableAddon, also for a default add-on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _VERSION: Final = re.compile(r"v\d+\.\d+\.\d+[0-9A-Za-z.-]*")
 
 
 class Addon(OciKind):
-    """One add-on of one cluster."""
+    """One add-on of a cluster."""
 
     token = tokens.ADDON
     state = "ACTIVE"
@@ -51,19 +51,14 @@ class Addon(OciKind):
     replaced_on: ClassVar[frozenset[str]] = frozenset({"addonName", "clusterId"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """A known name, its keys, values of their form, each key once."""
         name = text(inputs, "addonName")
         version = text(inputs, "version")
         if version is not None and not _VERSION.fullmatch(version):
-            yield "version", f"{version!r} is no version: write it as {VERSIONS[AUTOSCALER]}"
+            yield "version", f"{version!r} must have the form {VERSIONS[AUTOSCALER]}"
         if name is None:
             return
         if name not in VERSIONS:
-            yield (
-                "addonName",
-                f"OKE has no add-on {name!r}; it has {', '.join(VERSIONS)} (VERSIONS in "
-                "packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/oci/addon_keys.py)",
-            )
+            yield "addonName", f"OKE has no add-on {name!r}; it has {', '.join(VERSIONS)}"
         seen: set[str] = set()
         for index, one in enumerate(objects(inputs, "configurations")):
             key, value = text(one, "key"), text(one, "value")
@@ -78,12 +73,10 @@ class Addon(OciKind):
             yield from oke_autoscaler.problems(inputs)
 
     def identify(self, call: Call, world: World) -> str:
-        """`clusters/<cluster>/addons/<add-on>`."""
         inputs = call.inputs
         return f"clusters/{text(inputs, 'clusterId')}/addons/{text(inputs, 'addonName')}"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The cluster takes add-ons, and has this one not from another resource."""
         inputs = call.inputs
         cluster = cluster_of(world, call.scope, text(inputs, "clusterId"))
         name = text(inputs, "addonName")
@@ -91,20 +84,20 @@ class Addon(OciKind):
             return
         if not is_enhanced(cluster):
             raise Refusal(
-                f"400-InvalidParameter: add-on {name} needs an enhanced cluster, {cluster.name} is "
-                "a basic one; set its type to ENHANCED_CLUSTER"
+                f"400-InvalidParameter: add-on {name} requires an enhanced cluster, {cluster.name} "
+                "is a basic one; set its type to ENHANCED_CLUSTER"
             )
         if old is None:
             made_id = self.identify(call, world)
-            there = world.get(made_id, tokens.ADDON, call.scope)
-            if there is not None:
+            other = world.get(made_id, tokens.ADDON, call.scope)
+            if other is not None:
                 raise Refusal(
-                    f"409-Conflict: cluster {cluster.name} has add-on {name} from resource "
-                    f"{there.name} already; leave one of the two out"
+                    f"409-Conflict: resource {other.name} already installs add-on {name} in "
+                    f"cluster {cluster.name}; leave one of the two out"
                 )
             if name in ESSENTIAL and not flag(inputs, "overrideExisting"):
                 raise Refusal(
-                    f"409-Conflict: add-on {name} is in every cluster from the beginning; set "
+                    f"409-Conflict: add-on {name} is part of every new cluster; set "
                     "overrideExisting to true"
                 )
             disabled = world.get(_disabled_id(made_id), tokens.ADDON, call.scope)
@@ -116,18 +109,15 @@ class Addon(OciKind):
                 _warn(world, call, warning)
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """The version that runs."""
         name = text(call.inputs, "addonName") or ""
         version = text(call.inputs, "version")
         installed = version or VERSIONS[name]
         return {"addonErrors": [], "currentInstalledVersion": installed, "version": version or ""}
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """Another version may run afterwards."""
         return {**super().update(call, old, world), **self.compute(call, old.id, world)}
 
     def delete(self, old: Resource, world: World) -> None:
-        """Disables it, also where OKE had it on by default."""
         name = text(old.outputs, "addonName") or ""
         if name not in ESSENTIAL and name != GPU_PLUGIN:
             return
@@ -146,13 +136,13 @@ class Addon(OciKind):
 
 
 def faults(world: World, cluster: Resource) -> Iterator[str]:
-    """Essential add-ons that were disabled; a disabled GPU plugin shows in the GPUs themselves."""
+    """Describe essential add-ons that were disabled."""
     for addon in world.where(tokens.ADDON, cluster.scope, clusterId=cluster.id, state=DISABLED):
         name = text(addon.outputs, "addonName")
         if name in ESSENTIAL:
             yield (
                 f"cluster {cluster.name!r} has no add-on {name}: deleting its resource disabled "
-                "what was on by default; keep the resource, or enable the add-on again"
+                "this default add-on; keep the resource, or enable the add-on again"
             )
 
 
@@ -161,7 +151,7 @@ def _disabled_id(addon_id: str) -> str:
 
 
 def json_of(value: str) -> Any:
-    """The value behind JSON, as text or in base64. Raises `ValueError` where it is neither."""
+    """Parse JSON, as text or in base64. Raise `ValueError` if it is neither."""
     try:
         return json.loads(value)
     except ValueError:
@@ -184,11 +174,11 @@ def _setting_problems(name: str, key: str, value: str | None) -> Iterator[Proble
         except ValueError:
             yield "value", f"{key} must be JSON, as text or in base64"
     if key in DURATIONS.get(name, frozenset()) and not _DURATION.fullmatch(value):
-        yield "value", f"{key} {value!r} is no duration such as 15m"
+        yield "value", f"{key} {value!r} is not a duration such as 15m"
     if key in FLAGS.get(name, frozenset()) and value not in ("true", "false"):
         yield "value", f"{key} {value!r} is neither 'true' nor 'false'"
     if key == "numOfReplicas" and not value.isdigit():
-        yield "value", f"{key} {value!r} is no whole number"
+        yield "value", f"{key} {value!r} is not a whole number"
 
 
 def _warn(world: World, call: Call, detail: str) -> None:

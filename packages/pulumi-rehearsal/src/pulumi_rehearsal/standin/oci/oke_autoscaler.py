@@ -1,7 +1,7 @@
-"""The add-on ClusterAutoscaler: which pools it manages, and by what right.
+"""The add-on ClusterAutoscaler: the node pools that it manages, and the policy that it needs.
 
 Sources: https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengusingclusterautoscaler_topic-Working_with_Cluster_Autoscaler_as_Cluster_Add-on.htm
-(form of `nodes`, authType, policy statements, a pool that is not managed) and
+(form of `nodes`, authType, policy statements, an unmanaged pool) and
 kubernetes/autoscaler cluster-autoscaler/cloudprovider/oci/README.md (nodeGroupAutoDiscovery).
 """
 
@@ -35,7 +35,7 @@ _DISCOVERY: Final = re.compile(r"(clusterId|compartmentId|nodepoolTags|min|max):
 
 
 def settings_of(addon: Properties) -> dict[str, str]:
-    """The configuration as a mapping; unknown values are left out."""
+    """Return the add-on's configuration without unknown values."""
     return {
         key: value
         for one in objects(addon, "configurations")
@@ -44,7 +44,7 @@ def settings_of(addon: Properties) -> dict[str, str]:
 
 
 def bounds_of(settings: dict[str, str]) -> dict[str, tuple[int, int]]:
-    """Lowest and highest number of nodes by node pool."""
+    """Return the minimum and maximum number of nodes by the OCID of the node pool."""
     return {
         found["pool"]: (int(found["low"]), int(found["high"]))
         for entry in _entries(settings.get("nodes"))
@@ -53,14 +53,14 @@ def bounds_of(settings: dict[str, str]) -> dict[str, tuple[int, int]]:
 
 
 def problems(inputs: Properties) -> Iterator[Problem]:
-    """One way of naming pools, each pool once, and a known principal."""
+    """Check the configuration without the cluster."""
     keys = [text(one, "key") for one in objects(inputs, "configurations")]
-    ways = [key for key in ("nodes", "nodeGroupAutoDiscovery") if key in keys]
-    if len(ways) != 1:
+    used = [key for key in ("nodes", "nodeGroupAutoDiscovery") if key in keys]
+    if len(used) != 1:
         yield (
             "configurations",
             "give exactly one of the keys nodes and nodeGroupAutoDiscovery; given: "
-            + (" and ".join(ways) or "none"),
+            + (" and ".join(used) or "none"),
         )
     settings = settings_of(inputs)
     for index, one in enumerate(objects(inputs, "configurations")):
@@ -74,73 +74,71 @@ def problems(inputs: Properties) -> Iterator[Problem]:
         elif key == "nodeGroupAutoDiscovery" and not _DISCOVERY.match(value):
             yield (
                 path,
-                "is not written as compartmentId:<ocid>,nodepoolTags:<key>=<value>,min:,max:",
+                "must have the form compartmentId:<ocid>,nodepoolTags:<key>=<value>,min:,max:",
             )
     if settings.get("expander") == "price":
         yield "configurations", "the expander 'price' is not supported on OCI"
 
 
 def refuse(world: World, cluster: Resource, inputs: Properties) -> None:
-    """The pools exist in the cluster; a workload identity has its policy."""
+    """Raise `Refusal` if a pool is not in the cluster, or a workload identity has no policy."""
     settings = settings_of(inputs)
     for pool_id in bounds_of(settings):
         pool = world.get(pool_id, tokens.NODE_POOL, cluster.scope)
         if pool is None:
             raise Refusal(
-                f"400-InvalidParameter: nodes names node pool {pool_id}, which does not exist; "
+                f"400-InvalidParameter: nodes contains node pool {pool_id}, which does not exist; "
                 "refer to the NodePool's id"
             )
         if text(pool.outputs, "clusterId") != cluster.id:
             raise Refusal(
-                f"400-InvalidParameter: nodes names node pool {pool.name}, which is of another "
-                f"cluster than {cluster.name}; name pools of that cluster only"
+                f"400-InvalidParameter: nodes contains node pool {pool.name}, which is not in "
+                f"cluster {cluster.name}; give pools of that cluster only"
             )
     if settings.get("authType", "instance") == "workload":
         _refuse_without_policy(world, cluster)
 
 
 def warnings(world: World, cluster: Resource, inputs: Properties) -> Iterator[str]:
-    """What OKE takes and what then does not work well."""
+    """Describe configurations that OKE accepts but that do not work well."""
     settings = settings_of(inputs)
     bounds = bounds_of(settings)
     pools = world.where(tokens.NODE_POOL, cluster.scope, clusterId=cluster.id)
     if pools and bounds and all(pool.id in bounds for pool in pools):
         yield (
-            "every node pool of the cluster is managed, the one that the autoscaler runs on too: "
-            "leave one pool out of nodes"
+            "the autoscaler manages every node pool of the cluster, including the one that it runs "
+            "on: leave one pool out of nodes"
         )
     if not any(oke_nodes.live_size(pool) > 0 and not oke_nodes.has_taints(pool) for pool in pools):
         yield (
             "NEEDS_ATTENTION: no node pool has a node without a taint, so the autoscaler's own pod "
-            "stays pending; make the add-on depend on the system pool"
+            "stays pending; make the add-on depend on a pool without taints"
         )
-    if settings.get("authType", "instance") == "instance":
-        groups = world.all(tokens.DYNAMIC_GROUP, cluster.scope)
-        if not any(identity.grants(one, "dynamic-group", *RIGHTS[0]) for one in _policies(world)):
-            known = ", ".join(group.name for group in groups) or "none"
-            yield (
-                "authType instance: no policy of the stack lets a dynamic group manage node pools "
-                f"(dynamic groups here: {known}); use authType workload, or see that one does"
-            )
+    granted = any(identity.grants(one, "dynamic-group", *RIGHTS[0]) for one in _policies(world))
+    if settings.get("authType", "instance") == "instance" and not granted:
+        yield (
+            "authType is instance, but no policy of the program allows a dynamic group to manage "
+            "node pools; create one, or use authType workload"
+        )
 
 
 def set_node_pool_size(world: World, cluster: str, name: str, size: int) -> None:
-    """Scales as the autoscaler does: past Pulumi, between the bounds that `nodes` gives.
+    """Scale a node pool as the autoscaler does: without Pulumi, within the bounds in `nodes`.
 
-    `cluster` and `name` are the name in OKE or the logical one (its last part is enough). Raises
-    `ValueError` where nothing or more than one is meant, or where the size is outside the bounds.
+    `cluster` and `name` are the name in OKE, the logical name, or its last part after a hyphen.
+    Raise `ValueError` if they do not match exactly one pool, or if `size` is outside the bounds.
     """
-    clusters = [thing for thing in world.all(tokens.CLUSTER) if _is_meant(thing, cluster)]
-    meant = [
+    clusters = [thing for thing in world.all(tokens.CLUSTER) if _is_called(thing, cluster)]
+    found = [
         pool
         for one in clusters
         for pool in world.where(tokens.NODE_POOL, one.scope, clusterId=one.id)
-        if _is_meant(pool, name)
+        if _is_called(pool, name)
     ]
-    if len(meant) != 1:
-        names = ", ".join(pool.name for pool in meant) or "none"
-        raise ValueError(f"{name!r} in cluster {cluster!r} means {names}, must mean one")
-    pool = meant[0]
+    if len(found) != 1:
+        names = ", ".join(pool.name for pool in found) or "none"
+        raise ValueError(f"{name!r} in cluster {cluster!r} matches {names}, must match one pool")
+    pool = found[0]
     cluster_id = text(pool.outputs, "clusterId")
     for addon in world.where(tokens.ADDON, pool.scope, clusterId=cluster_id, addonName=AUTOSCALER):
         low, high = bounds_of(settings_of(addon.outputs)).get(pool.id, (0, 0))
@@ -149,7 +147,7 @@ def set_node_pool_size(world: World, cluster: str, name: str, size: int) -> None
     world.replace(oke_node_pool.sized(pool, size))
 
 
-def _is_meant(thing: Resource, name: str) -> bool:
+def _is_called(thing: Resource, name: str) -> bool:
     return name in (text(thing.outputs, "name"), thing.name) or thing.name.endswith(f"-{name}")
 
 
@@ -162,12 +160,12 @@ def _node_problems(nodes: str) -> Iterator[str]:
     for entry in _entries(nodes):
         found = _ENTRY.fullmatch(entry)
         if found is None:
-            yield f"nodes holds {entry!r}, which is not <min>:<max>:<node pool's OCID>"
+            yield f"nodes contains {entry!r}, which is not <min>:<max>:<node pool's OCID>"
             continue
         if int(found["low"]) > int(found["high"]):
-            yield f"nodes has a minimum above the maximum in {entry!r}"
+            yield f"nodes contains {entry!r}, whose minimum is above its maximum"
         if found["pool"] in seen:
-            yield f"nodes names node pool {found['pool']} twice"
+            yield f"nodes contains node pool {found['pool']} twice"
         seen.add(found["pool"])
 
 
@@ -192,8 +190,8 @@ def _refuse_without_policy(world: World, cluster: Resource) -> None:
     ]
     if missing:
         raise Refusal(
-            "add-on ClusterAutoscaler with authType workload: no policy of the stack lets "
-            f"{NAMESPACE}/{SERVICE_ACCOUNT} of cluster {cluster.name} {', '.join(missing)} (yet); "
-            "write a Policy with those statements for any-user where request.principal.cluster_id "
-            "is the cluster's, and make the add-on depend on it"
+            "add-on ClusterAutoscaler with authType workload: no policy of the program allows "
+            f"{NAMESPACE}/{SERVICE_ACCOUNT} of cluster {cluster.name} to {', '.join(missing)} "
+            "(yet); create a Policy with these statements for any-user where "
+            "request.principal.cluster_id is the cluster's, and make the add-on depend on it"
         )

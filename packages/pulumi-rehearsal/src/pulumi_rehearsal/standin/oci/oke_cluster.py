@@ -1,9 +1,9 @@
 """OKE clusters.
 
-Replacement: marks in the SDK, see base.py. They are silent or too strict on `endpointConfig` and
-`options`; there oracle/terraform-provider-oci
-internal/service/containerengine/containerengine_cluster_resource.go counts: the endpoint's subnet
-replaces once one was set, its groups and public address change in place.
+Replacement: see base.py. Where the marks of `endpointConfig` and `options` are missing or too
+strict, oracle/terraform-provider-oci
+internal/service/containerengine/containerengine_cluster_resource.go is used: the endpoint's subnet
+replaces, its groups and public address change in place.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ SKEW: Final = 3
 
 _TOKEN_AUTHENTICATION: Final = "options.openIdConnectTokenAuthenticationConfig"
 _ADDRESSES: Final = ipaddress.IPv4Network("198.18.0.0/15")
-"""Public endpoints are of the block kept for measurements (RFC 2544), which has room for many."""
+"""Public endpoints: the block for benchmarks (RFC 2544)."""
 
 
 class Cluster(OciKind):
-    """A control plane."""
+    """A cluster's control plane."""
 
     token = tokens.CLUSTER
     id_type = "cluster"
@@ -65,7 +65,7 @@ class Cluster(OciKind):
             "vcnId",
         }
     )
-    # endpointConfig.securityAttributes is younger than the provider's source that was read.
+    # The provider's source that was read is older than endpointConfig.securityAttributes.
     updated_on: ClassVar[frozenset[str]] = frozenset(
         {
             "definedTags",
@@ -86,7 +86,6 @@ class Cluster(OciKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Version with its `v`, enumerations, address blocks."""
         yield from version_problems(inputs)
         yield from choice(inputs, "type", TYPES)
         for index, options in enumerate(objects(inputs, "clusterPodNetworkOptions")):
@@ -98,7 +97,6 @@ class Cluster(OciKind):
             yield from conflict(inputs, f"{_TOKEN_AUTHENTICATION}.configurationFile", here)
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """A version that is offered; an endpoint in a subnet that it works in; features by type."""
         inputs = call.inputs
         _refuse_version(text(inputs, "kubernetesVersion"), old)
         vcn_id = text(inputs, "vcnId")
@@ -113,7 +111,6 @@ class Cluster(OciKind):
             _refuse_skew(world, old, text(inputs, "kubernetesVersion"))
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Endpoints, possible upgrades, metadata."""
         inputs = call.inputs
         version = text(inputs, "kubernetesVersion") or ""
         discovery = flag(inputs, "options.openIdConnectDiscovery.isOpenIdConnectDiscoveryEnabled")
@@ -131,13 +128,12 @@ class Cluster(OciKind):
         }
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """Another version has other upgrades before it."""
         outputs = super().update(call, old, world)
         version = text(call.inputs, "kubernetesVersion") or ""
         return {**outputs, "availableKubernetesUpgrades": list(_upgrades(version))}
 
     def delete(self, old: Resource, world: World) -> None:
-        """No node pool may be left: OKE deletes it too, and Pulumi's own delete then fails."""
+        # OKE would delete the pools too, and Pulumi's own delete of them would then fail.
         pools = world.where(tokens.NODE_POOL, old.scope, clusterId=old.id)
         refuse_while_used(old, pools, "delete the node pools first: make them refer to the cluster")
         for addon in world.where(tokens.ADDON, old.scope, clusterId=old.id):
@@ -175,53 +171,52 @@ class Cluster(OciKind):
         if not flag(inputs, "endpointConfig.isPublicIpEnabled"):
             if not network_rules.rules_of(world, subnet):
                 raise Refusal(
-                    f"endpoint subnet {subnet.name} has no route at all: the control plane "
-                    "reaches no service of Oracle's; give it a route table with a NAT or service "
-                    "gateway"
+                    f"endpoint subnet {subnet.name} has no route: the control plane cannot reach "
+                    "Oracle's services; give it a route table with a NAT or service gateway"
                 )
             return
         if flag(subnet.outputs, "prohibitPublicIpOnVnic"):
             raise Refusal(
-                f"400-InvalidParameter: the endpoint of cluster {call.name} is to have a public "
-                f"address, subnet {subnet.name} allows none (prohibitPublicIpOnVnic): take a "
-                "public subnet, or leave isPublicIpEnabled out"
+                f"400-InvalidParameter: the endpoint of cluster {call.name} has isPublicIpEnabled, "
+                f"but subnet {subnet.name} allows no public address (prohibitPublicIpOnVnic): "
+                "take a public subnet, or leave isPublicIpEnabled out"
             )
         if not network_rules.has_route(world, subnet, "internetgateway"):
             raise Refusal(
-                f"endpoint subnet {subnet.name} has no route to an internet gateway: nobody would "
-                "reach the cluster's public endpoint; give it a route table with one"
+                f"endpoint subnet {subnet.name} has no route to an internet gateway: the cluster's "
+                "public endpoint cannot be reached; give the subnet a route table with one"
             )
 
 
 def cluster_of(world: World, scope: str, cluster_id: str | None) -> Resource | None:
-    """The cluster, None where its id is not known yet; raises `Refusal` where it is not."""
+    """Return the cluster; `None` if the id is unknown. Raise `Refusal` if it does not exist."""
     return must_exist(world, tokens.CLUSTER, cluster_id, scope, OciKind.error)
 
 
 def is_enhanced(cluster: Resource) -> bool:
-    """Whether it is of the type that add-ons, workload identity and cycling need."""
+    """Whether the cluster has the type that add-ons, workload identity and cycling require."""
     return text(cluster.outputs, "type") == ENHANCED
 
 
 def minor(version: str | None) -> int | None:
-    """The minor of `v1.<minor>.<patch>`."""
+    """Return the minor of `v1.<minor>.<patch>`."""
     found = re.match(r"v1\.(\d+)\.", version or "")
     return int(found.group(1)) if found else None
 
 
 def version_problems(inputs: Properties) -> Iterator[Problem]:
-    """A Kubernetes version that is not written as OKE writes it."""
+    """Check the form of the Kubernetes version."""
     version = text(inputs, "kubernetesVersion")
     if version is not None and not re.fullmatch(r"v1\.\d+\.\d+", version):
-        yield "kubernetesVersion", f"{version!r} is not written as {VERSIONS[-1]}, with its v"
+        yield "kubernetesVersion", f"{version!r} must have the form {VERSIONS[-1]}"
 
 
 def refuse_unoffered(version: str | None) -> None:
-    """Raises `Refusal` for a version that OKE does not have."""
+    """Raise `Refusal` for a version that OKE does not offer."""
     if version is not None and version not in VERSIONS:
         raise Refusal(
-            f"400-InvalidParameter: OKE does not offer Kubernetes {version}; it has "
-            f"{', '.join(VERSIONS)} (VERSIONS in packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/oci/images.py)"
+            f"400-InvalidParameter: OKE does not offer Kubernetes {version}; it offers "
+            f"{', '.join(VERSIONS)}"
         )
 
 
@@ -231,14 +226,14 @@ def _upgrades(version: str) -> Iterable[str]:
 
 
 def _free_address(world: World, block: ipaddress.IPv4Network, number: int) -> str:
-    """An address that no other cluster has, in any network: kubeconfigs tell clusters by it."""
+    """Return an address that no other cluster has: an endpoint identifies its cluster."""
     taken = {
         address
         for cluster in world.all(tokens.CLUSTER)
         for endpoint in objects(cluster.outputs, "endpoints")
         for address in endpoint.values()
     }
-    # The first two addresses are the network's and the router's, the last one is broadcast.
+    # OCI reserves the first two addresses of a subnet and the last one.
     count = block.num_addresses - 3
     candidates = (str(block[2 + (number + step) % count]) for step in range(min(count, 256)))
     return next((one for one in candidates if f"{one}:{PORT}" not in taken), str(block[2]))
@@ -258,11 +253,11 @@ def _network_problems(inputs: Properties) -> Iterator[Problem]:
         try:
             blocks[path] = ipaddress.IPv4Network(value)
         except ValueError as error:
-            yield path, f"{value!r} is no IPv4 network: {error}"
+            yield path, f"{value!r} is not an IPv4 network: {error}"
     if len(blocks) == 2:
         first, second = blocks
         if blocks[first].overlaps(blocks[second]):
-            yield second, "overlaps podsCidr: give pods and services blocks of their own"
+            yield second, "overlaps podsCidr: pods and services need separate blocks"
 
 
 def _refuse_version(version: str | None, old: Resource | None) -> None:
@@ -275,18 +270,21 @@ def _refuse_version(version: str | None, old: Resource | None) -> None:
         return
     if later < earlier:
         raise Refusal(
-            f"400-InvalidParameter: a control plane cannot go back from {before} to {version}; "
-            "keep the version or make a new cluster"
+            f"400-InvalidParameter: a control plane cannot be downgraded from {before} to "
+            f"{version}; keep the version or create another cluster"
         )
     if later > earlier + 1:
         raise Refusal(
-            f"400-InvalidParameter: a control plane goes up one minor at a time, from {before} not "
-            f"to {version}; apply {', '.join(_upgrades(before or ''))} first"
+            f"400-InvalidParameter: a control plane is upgraded one minor at a time, so not from "
+            f"{before} to {version}; apply {', '.join(_upgrades(before or ''))} first"
         )
 
 
 def _refuse_enhanced_features(inputs: Properties, old: Resource | None) -> None:
-    """As Oracle's page contengcomparingenhancedwithbasicclusters_topic.htm has it."""
+    """Raise `Refusal` for a feature of enhanced clusters in a basic one.
+
+    https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengcomparingenhancedwithbasicclusters_topic.htm
+    """
     if old is not None and text(old.outputs, "type") == ENHANCED:
         raise Refusal(
             "400-InvalidParameter: an enhanced cluster cannot become a basic one; keep type "
@@ -295,7 +293,7 @@ def _refuse_enhanced_features(inputs: Properties, old: Resource | None) -> None:
     for path in (_TOKEN_AUTHENTICATION, "options.openIdConnectDiscovery"):
         if given(inputs, path) and any(mapping(inputs, path).values()):
             raise Refusal(
-                f"400-InvalidParameter: {path} needs an enhanced cluster; set type to {ENHANCED}"
+                f"400-InvalidParameter: {path} requires an enhanced cluster; set type to {ENHANCED}"
             )
 
 
@@ -311,7 +309,7 @@ def _refuse_skew(world: World, old: Resource, version: str | None) -> None:
 
 
 def cni_of(cluster: Resource) -> str:
-    """How pods get their addresses."""
+    """Return the type of the cluster's pod network."""
     options = lookup(cluster.inputs, "clusterPodNetworkOptions")
     found = objects({"options": options}, "options")
     return (text(found[0], "cniType") if found else None) or "FLANNEL_OVERLAY"

@@ -1,9 +1,9 @@
-"""Regions of Oracle's commercial realm: key, availability domains, how an OCID spells them.
+"""Regions of Oracle's commercial realm: keys, availability domains, and their form in an OCID.
 
 Keys and the four regions with three availability domains:
-https://docs.oracle.com/en-us/iaas/Content/General/Concepts/regions.htm . An OCID names a region by
-its key only in the two oldest ones. The prefix of an availability domain's name is the tenancy's
-own; `PREFIX` stands for it.
+https://docs.oracle.com/en-us/iaas/Content/General/Concepts/regions.htm . An OCID contains
+the region's key in the two oldest regions, and its name in all others. Each tenancy has its own
+prefix in the names of availability domains; `PREFIX` is that of the stand-in's tenancy.
 """
 
 from __future__ import annotations
@@ -56,24 +56,24 @@ _OLDEST: Final = {"us-ashburn-1": "US-ASHBURN", "us-phoenix-1": "PHX"}
 
 
 def key(region: str) -> str:
-    """The region's key, `iad`; the name itself for a region that is not listed."""
+    """Return the region's key, `iad`; the name itself for a region that is not listed."""
     return KEYS.get(region, region)
 
 
 def in_ocid(region: str) -> str:
-    """How an OCID names the region: `iad`, but `eu-frankfurt-1`."""
+    """Return the region as an OCID contains it: `iad`, but `eu-frankfurt-1`."""
     return key(region) if region in _OLDEST else region
 
 
 def availability_domains(region: str) -> tuple[str, ...]:
-    """The names of the region's availability domains, `Uocm:US-ASHBURN-AD-1`."""
+    """Return the names of the region's availability domains, `Uocm:US-ASHBURN-AD-1`."""
     count = 3 if region in _THREE_DOMAINS else 1
     name = _OLDEST.get(region, region.upper())
     return tuple(f"{PREFIX}:{name}-AD-{number}" for number in range(1, count + 1))
 
 
 def has_domain(region: str, name: str) -> bool:
-    """Whether the region has that availability domain, under any tenancy's prefix and case."""
+    """Whether the region has that availability domain, with any prefix and in any case."""
     found = re.fullmatch(r"[A-Za-z]{4}:(.+)", name)
     known = (domain.partition(":")[2] for domain in availability_domains(region))
     return found is not None and found.group(1).upper() in known

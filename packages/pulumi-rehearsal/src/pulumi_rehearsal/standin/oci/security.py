@@ -1,9 +1,8 @@
 """Network security groups with their rules, and security lists.
 
-Replacement: marks in the SDK, see base.py. The rule's docstrings have no marks at all; ForceNew is
-its group alone in oracle/terraform-provider-oci
-internal/service/core/core_network_security_group_security_rule_resource.go, the rest is
-UpdateNetworkSecurityGroupSecurityRules.
+Replacement: see base.py. The docstrings of a rule have no marks; in oracle/terraform-provider-oci
+internal/service/core/core_network_security_group_security_rule_resource.go only the group is
+ForceNew.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.oci import network_rules, services, tokens
+from pulumi_rehearsal.standin.oci import gateways, network_rules, tokens
 from pulumi_rehearsal.standin.oci.base import OciKind, is_ocid, refuse_while_used
 from pulumi_rehearsal.standin.properties import given, lookup, mapping, number, objects, text, texts
 from pulumi_rehearsal.standin.rules import Problem, between, choice, must_exist
@@ -29,7 +28,7 @@ _OPTIONS: Final = {"tcpOptions": ("6",), "udpOptions": ("17",), "icmpOptions": (
 
 
 class NetworkSecurityGroup(OciKind):
-    """A security group; its rules are resources of their own."""
+    """A security group; its rules are separate resources."""
 
     token = tokens.SECURITY_GROUP
     id_type = "networksecuritygroup"
@@ -37,11 +36,9 @@ class NetworkSecurityGroup(OciKind):
     replaced_on: ClassVar[frozenset[str]] = frozenset({"vcnId"})
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The VCN exists."""
         network_rules.vcn(world, call.scope, text(call.inputs, "vcnId"))
 
     def delete(self, old: Resource, world: World) -> None:
-        """No network interface has it and no rule of another group names it."""
         rules = (
             rule
             for rule in world.all(tokens.SECURITY_RULE, old.scope)
@@ -68,7 +65,7 @@ class NetworkSecurityGroup(OciKind):
             )
         )
         refuse_while_used(
-            old, [*clusters, *pools, *rules], "delete these first, or take the group out of them"
+            old, [*clusters, *pools, *rules], "delete these first, or remove the group from them"
         )
 
 
@@ -81,7 +78,6 @@ class NetworkSecurityGroupSecurityRule(OciKind):
     replaced_on: ClassVar[frozenset[str]] = frozenset({"networkSecurityGroupId"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """The side that the direction has, its type, protocol and ports."""
         yield from choice(inputs, "direction", _SIDES)
         yield from _protocol_problems(inputs)
         for side in ("source", "destination"):
@@ -90,17 +86,16 @@ class NetworkSecurityGroupSecurityRule(OciKind):
         if direction in _SIDES:
             wanted, unwanted = _SIDES[direction]
             if not given(inputs, wanted):
-                yield wanted, f"a rule of direction {direction} needs its {wanted}"
+                yield wanted, f"is required in a rule of direction {direction}"
             if given(inputs, unwanted):
-                yield unwanted, f"a rule of direction {direction} takes no {unwanted}: leave it out"
+                yield unwanted, f"must be left out of a rule of direction {direction}"
             yield from _peer_problems(inputs, wanted)
 
     def identify(self, call: Call, world: World) -> str:
-        """Six hexadecimal digits: the rule is part of its group."""
+        # A rule has no OCID, because it is part of its group.
         return world.fresh_hex(call.urn, 6).upper()
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """Both groups exist in one VCN; the group has room."""
         inputs = call.inputs
         group_id = text(inputs, "networkSecurityGroupId")
         group = must_exist(world, tokens.SECURITY_GROUP, group_id, call.scope, self.error)
@@ -115,7 +110,7 @@ class NetworkSecurityGroupSecurityRule(OciKind):
             if peer is not None and text(peer.outputs, "vcnId") != text(group.outputs, "vcnId"):
                 raise Refusal(
                     f"400-InvalidParameter: {side} {peer.name} is a security group of another VCN "
-                    f"than {group.name}; name one of the same VCN"
+                    f"than {group.name}; give one of the same VCN"
                 )
         if old is not None:
             return
@@ -123,16 +118,15 @@ class NetworkSecurityGroupSecurityRule(OciKind):
         if len(rules) >= MAX_RULES:
             raise Refusal(
                 f"400-LimitExceeded: security group {group.name} has {MAX_RULES} rules, which is "
-                "all it takes; merge some"
+                "the limit; merge some"
             )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """A valid rule."""
         return {"isValid": True}
 
 
 class SecurityList(OciKind):
-    """A list of rules for whole subnets."""
+    """A list of rules for all interfaces of a subnet."""
 
     token = tokens.SECURITY_LIST
     id_type = "securitylist"
@@ -140,7 +134,6 @@ class SecurityList(OciKind):
     replaced_on: ClassVar[frozenset[str]] = frozenset({"vcnId"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Protocols, ports, blocks."""
         for field, side in (
             ("egressSecurityRules", "destination"),
             ("ingressSecurityRules", "source"),
@@ -152,33 +145,31 @@ class SecurityList(OciKind):
                     yield f"{field}[{index}].{path}", reason
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The VCN exists."""
         network_rules.vcn(world, call.scope, text(call.inputs, "vcnId"))
 
     def delete(self, old: Resource, world: World) -> None:
-        """No subnet may use it."""
         users = (
             subnet
             for subnet in world.all(tokens.SUBNET, old.scope)
             if old.id in texts(subnet.outputs, "securityListIds")
         )
-        refuse_while_used(old, users, "take it out of these, or delete them first")
+        refuse_while_used(old, users, "remove it from these, or delete them first")
 
 
 def _protocol_problems(rule: Properties) -> Iterator[Problem]:
-    """As the API's AddSecurityRuleDetails has it."""
+    """Check a rule as the API describes it in AddSecurityRuleDetails."""
     protocol = text(rule, "protocol")
     if protocol is None:
         return
     if protocol != "all" and not (protocol.isdigit() and int(protocol) <= 255):
         yield (
             "protocol",
-            f"{protocol!r} is neither 'all' nor a protocol's number as a string: 6 is TCP, 17 UDP, "
+            f"{protocol!r} must be 'all' or a protocol's number as a string: 6 is TCP, 17 UDP, "
             "1 ICMP",
         )
     for path, allowed in _OPTIONS.items():
         if mapping(rule, path) and protocol not in allowed:
-            yield path, f"goes with protocol {' or '.join(allowed)}, not with {protocol!r}"
+            yield path, f"requires protocol {' or '.join(allowed)}, this rule has {protocol!r}"
     for path in ("tcpOptions", "udpOptions"):
         for ports in ("destinationPortRange", "sourcePortRange", ""):
             here = f"{path}.{ports}" if ports else path
@@ -199,14 +190,14 @@ def _peer_problems(rule: Properties, side: str) -> Iterator[Problem]:
     if value is None or lookup(rule, f"{side}Type") not in (None, *_TYPES):
         return
     if kind == GROUP and not is_ocid(value, "networksecuritygroup"):
-        yield side, f"{value!r} is no OCID of a security group"
-    if kind == "SERVICE_CIDR_BLOCK" and not services.is_label(value):
-        yield side, f"{value!r} is no service label: write cidrBlock of core.getServices"
+        yield side, f"{value!r} is not the OCID of a security group"
+    if kind == "SERVICE_CIDR_BLOCK" and not gateways.is_service_label(value):
+        yield side, f"{value!r} is not a service label: give the cidrBlock of core.getServices"
     if kind == "CIDR_BLOCK":
         try:
             ipaddress.ip_network(value)
         except ValueError:
-            yield side, f"{value!r} is no address block: set {side}Type to what it is"
+            yield side, f"{value!r} is not an address block: correct it or {side}Type"
 
 
 KINDS = (NetworkSecurityGroup(), NetworkSecurityGroupSecurityRule(), SecurityList())

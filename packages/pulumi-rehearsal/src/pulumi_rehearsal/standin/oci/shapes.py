@@ -1,9 +1,9 @@
-"""What the stand-in itself knows of OCI's compute shapes: processor, GPUs, flexibility.
+"""OCI's compute shapes: processor, memory and GPUs.
 
-On purpose not the program's own catalog, so that a mistake there is not repeated here. Sources,
-under https://docs.oracle.com/en-us/iaas/Content/ : ContEng/Tasks/contengrunninggpunodes.htm (GPU
-shapes of managed nodes), Compute/References/computeshapes.htm (sizes and flexible ranges, upper
-ends rounded up where sources differ). An OCPU is a physical core: two vCPU on x86, one on A1.
+Sources, under https://docs.oracle.com/en-us/iaas/Content/ :
+ContEng/Tasks/contengrunninggpunodes.htm (GPU shapes of managed nodes),
+Compute/References/computeshapes.htm (sizes and flexible ranges, upper ends rounded up where sources
+differ). An OCPU is a physical core: two vCPU on x86, one on A1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_MEMORY_PER_OCPU_GB: Final = 64
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shape:
-    """One shape; for a flexible one `ocpus` and `memory_gb` are the most it takes."""
+    """One shape; `ocpus` and `memory_gb` are the upper bounds of a flexible one."""
 
     name: str
     ocpus: float
@@ -28,22 +28,22 @@ class Shape:
 
     @property
     def is_flexible(self) -> bool:
-        """Whether OCPUs and memory are chosen."""
+        """Whether a pool chooses OCPUs and memory."""
         return self.name.endswith(".Flex")
 
     @property
     def is_bare_metal(self) -> bool:
-        """Whether a node is a whole machine."""
+        """Whether a node is a physical machine."""
         return self.name.startswith("BM.")
 
     @property
     def has_nvidia_gpu(self) -> bool:
-        """Whether it has GPUs, and NVIDIA's."""
+        """Whether the shape has GPUs made by NVIDIA."""
         return self.gpus > 0 and not self.gpu_model.startswith("MI")
 
 
 def _table(text: str, *, is_arm: bool = False) -> dict[str, Shape]:
-    """Rows of name, OCPUs, memory in GB, and for a GPU shape count and model."""
+    """Parse rows of name, OCPUs, memory in GB, and for a GPU shape number and model of GPUs."""
     shapes: dict[str, Shape] = {}
     for row in text.strip().splitlines():
         name, ocpus, memory_gb, *gpu = row.split()

@@ -1,4 +1,4 @@
-"""The type tokens of the resources that rules refer to, as the installed pulumi_oci spells them."""
+"""Type tokens of OCI's resources: rules of one type refer to resources of others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ NODE_POOL: Final = "oci:ContainerEngine/nodePool:NodePool"
 ADDON: Final = "oci:ContainerEngine/addon:Addon"
 
 POLICY: Final = "oci:Identity/policy:Policy"
-DYNAMIC_GROUP: Final = "oci:Identity/dynamicGroup:DynamicGroup"
 
 DOMAIN_USER: Final = "oci:Identity/domainsUser:DomainsUser"
 DOMAIN_GROUP: Final = "oci:Identity/domainsGroup:DomainsGroup"

@@ -1,7 +1,7 @@
-"""OCI networks: VCN and subnet.
+"""VCNs and subnets.
 
-A VCN comes with a route table without rules and a security list that lets SSH in and everything
-out; a subnet that names none has these. Replacement: marks in the SDK, see base.py, and
+OCI creates a VCN with a default route table without rules, and a default security list that allows
+SSH in and everything out. They apply to subnets that name none. Replacement: see base.py, and
 oracle/terraform-provider-oci internal/service/core/core_vcn_resource.go, core_subnet_resource.go.
 """
 
@@ -21,7 +21,7 @@ from pulumi_rehearsal.standin.world import World
 MAX_SECURITY_LISTS: Final = 5
 
 _DNS_LABEL: Final = r"[A-Za-z][A-Za-z0-9]*"
-_DNS_WORDS: Final = "letters and digits, beginning with a letter"
+_DNS_SYNTAX: Final = "letters and digits, beginning with a letter"
 
 
 class Vcn(OciKind):
@@ -42,8 +42,8 @@ class Vcn(OciKind):
         }
     )
     replaced_on: ClassVar[frozenset[str]] = frozenset({"cidrBlock", "dnsLabel"})
-    # The IPv6 inputs carry no mark and were not read in the provider: they show as what may
-    # replace.
+    # The IPv6 inputs have no mark, and the provider's source was not read for them: a change of
+    # them is reported as `may replace`.
     updated_on: ClassVar[frozenset[str]] = frozenset(
         {
             "cidrBlocks",
@@ -56,17 +56,15 @@ class Vcn(OciKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Blocks of /16 to /30; a DNS label of 15 characters."""
         yield from conflict(inputs, "cidrBlock", "cidrBlocks")
         if not given(inputs, "cidrBlock") and not given(inputs, "cidrBlocks"):
-            yield "cidrBlocks", "a VCN needs an address block: give cidrBlocks"
+            yield "cidrBlocks", "is missing: a VCN needs an address block"
         for index, block in enumerate(texts(inputs, "cidrBlocks")):
             yield from cidr_problems(block, f"cidrBlocks[{index}]")
         yield from cidr_problems(text(inputs, "cidrBlock"), "cidrBlock")
-        yield from spelled(inputs, "dnsLabel", _DNS_LABEL, 15, _DNS_WORDS)
+        yield from spelled(inputs, "dnsLabel", _DNS_LABEL, 15, _DNS_SYNTAX)
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
-        """Makes route table and security list as well."""
         vcn_id, outputs = super().create(call, world)
         no_rules: Properties = {"routeRules": []}
         for token, path, content in (
@@ -86,7 +84,6 @@ class Vcn(OciKind):
         return vcn_id, outputs
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """What OCI makes together with a VCN."""
         region = region_of(call.scope)
         label = text(call.inputs, "dnsLabel")
         blocks = blocks_of(call.inputs)
@@ -102,7 +99,6 @@ class Vcn(OciKind):
         }
 
     def delete(self, old: Resource, world: World) -> None:
-        """Nothing may be left in the VCN but what came with it."""
         inside = [
             thing
             for token in (
@@ -123,7 +119,7 @@ class Vcn(OciKind):
 
 
 class Subnet(OciKind):
-    """A subnet, of the whole region unless an availability domain is named."""
+    """A subnet, regional unless it has an availability domain."""
 
     token = tokens.SUBNET
     id_type = "subnet"
@@ -146,7 +142,7 @@ class Subnet(OciKind):
             "vcnId",
         }
     )
-    # ipv4cidrBlocks carries no mark and is younger than the provider's source that was read.
+    # ipv4cidrBlocks has no mark, and the provider's source that was read is older than it.
     updated_on: ClassVar[frozenset[str]] = frozenset(
         {
             "cidrBlock",
@@ -163,17 +159,15 @@ class Subnet(OciKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Block of /16 to /30, DNS label, at most five security lists."""
         if not given(inputs, "cidrBlock") and not given(inputs, "ipv4cidrBlocks"):
-            yield "cidrBlock", "a subnet needs an address block: give cidrBlock"
+            yield "cidrBlock", "is missing: a subnet needs an address block"
         yield from cidr_problems(text(inputs, "cidrBlock"), "cidrBlock")
-        yield from spelled(inputs, "dnsLabel", _DNS_LABEL, 15, _DNS_WORDS)
+        yield from spelled(inputs, "dnsLabel", _DNS_LABEL, 15, _DNS_SYNTAX)
         count = len(texts(inputs, "securityListIds"))
         if count > MAX_SECURITY_LISTS:
-            yield "securityListIds", f"{count} are more than the {MAX_SECURITY_LISTS} OCI takes"
+            yield "securityListIds", f"has {count} lists, the limit is {MAX_SECURITY_LISTS}"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The block lies in the VCN and overlaps no sibling; tables and lists are the VCN's."""
         inputs = call.inputs
         vcn = network_rules.vcn(world, call.scope, text(inputs, "vcnId"))
         domain = text(inputs, "availabilityDomain")
@@ -192,18 +186,17 @@ class Subnet(OciKind):
             thing = must_exist(world, token, used_id, call.scope, self.error)
             if thing is not None and text(thing.outputs, "vcnId") != vcn.id:
                 raise Refusal(
-                    f"400-InvalidParameter: {token.rpartition(':')[2]} {thing.name} is of another "
+                    f"400-InvalidParameter: {token.rpartition(':')[2]} {thing.name} is in another "
                     f"VCN than subnet {call.name}; take one of VCN {vcn.name}"
                 )
         if given(inputs, "dnsLabel") and not given(vcn.outputs, "dnsLabel"):
             raise Refusal(
                 f"400-InvalidParameter: subnet {call.name} has a dnsLabel, VCN {vcn.name} has "
-                "none: give the VCN one, or leave it out of both"
+                "none: give the VCN one, or leave it out of the subnet"
             )
         self._refuse_block(call, old, vcn, world)
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Router, names, and the VCN's own table and list where none were given."""
         vcn = world.get(text(call.inputs, "vcnId") or "", tokens.VCN, call.scope)
         inherited = vcn.outputs if vcn else {}
         label, domain = text(call.inputs, "dnsLabel"), text(inherited, "vcnDomainName")
@@ -226,15 +219,18 @@ class Subnet(OciKind):
         }
 
     def delete(self, old: Resource, world: World) -> None:
-        """No network interface may be left in it."""
         clusters = [
-            thing for thing in world.all(tokens.CLUSTER, old.scope) if old.id in _of_cluster(thing)
+            thing
+            for thing in world.all(tokens.CLUSTER, old.scope)
+            if old.id in _subnets_of_cluster(thing)
         ]
         pools = [
-            thing for thing in world.all(tokens.NODE_POOL, old.scope) if old.id in _of_pool(thing)
+            thing
+            for thing in world.all(tokens.NODE_POOL, old.scope)
+            if old.id in _subnets_of_pool(thing)
         ]
         refuse_while_used(
-            old, [*clusters, *pools], "delete these first: each keeps network interfaces here"
+            old, [*clusters, *pools], "delete these first: each has network interfaces in it"
         )
 
     def _refuse_block(self, call: Call, old: Resource | None, vcn: Resource, world: World) -> None:
@@ -246,7 +242,7 @@ class Subnet(OciKind):
         if blocks and not any(mine.subnet_of(ipaddress.IPv4Network(one)) for one in blocks):
             raise Refusal(
                 f"400-InvalidParameter: cidrBlock {block} is not within {', '.join(blocks)} of "
-                f"VCN {vcn.name}; take a part of it"
+                f"VCN {vcn.name}; choose a block inside it"
             )
         for sibling in world.where(tokens.SUBNET, call.scope, vcnId=vcn.id):
             other = text(sibling.outputs, "cidrBlock")
@@ -260,26 +256,29 @@ class Subnet(OciKind):
 
 
 def cidr_problems(block: str | None, path: str) -> Iterator[Problem]:
-    """What is wrong with an address block of a VCN or subnet."""
+    """Check an address block of a VCN or subnet."""
     if block is None:
         return
     try:
         network = ipaddress.IPv4Network(block)
     except ValueError as error:
-        yield path, f"{block!r} is no IPv4 network: {error}"
+        yield path, f"{block!r} is not an IPv4 network: {error}"
         return
     if not 16 <= network.prefixlen <= 30:
-        yield path, f"/{network.prefixlen} is outside what OCI takes, /16 to /30"
+        yield path, f"/{network.prefixlen} is outside of OCI's range, /16 to /30"
 
 
 def blocks_of(vcn: Properties) -> tuple[str, ...]:
-    """The address blocks of a VCN, whichever way they were given."""
+    """Return the address blocks of a VCN from cidrBlocks or cidrBlock."""
     single = text(vcn, "cidrBlock")
     return texts(vcn, "cidrBlocks") or ((single,) if single else ())
 
 
 def _default_rules(vcn: Properties) -> Properties:
-    """As the page Network/Concepts/securitylists.htm of Oracle's documents has them."""
+    """Return the default rules.
+
+    https://docs.oracle.com/en-us/iaas/Content/Network/Concepts/securitylists.htm
+    """
     everywhere = "0.0.0.0/0"
     discovery = {"protocol": "1", "source": everywhere, "icmpOptions": {"type": 3, "code": 4}}
     inside = [
@@ -292,13 +291,13 @@ def _default_rules(vcn: Properties) -> Properties:
     }
 
 
-def _of_cluster(cluster: Resource) -> tuple[str, ...]:
+def _subnets_of_cluster(cluster: Resource) -> tuple[str, ...]:
     endpoint = text(cluster.outputs, "endpointConfig.subnetId")
     balancers = texts(cluster.outputs, "options.serviceLbSubnetIds")
     return (*balancers, *((endpoint,) if endpoint else ()))
 
 
-def _of_pool(pool: Resource) -> tuple[str, ...]:
+def _subnets_of_pool(pool: Resource) -> tuple[str, ...]:
     details = "nodeConfigDetails"
     placed = objects(pool.outputs, f"{details}.placementConfigs")
     pods = texts(pool.outputs, f"{details}.nodePoolPodNetworkOptionDetails.podSubnetIds")

@@ -9,9 +9,9 @@ import pytest
 from pulumi_rehearsal.standin.aws.eks_node_group import NodeGroup
 from pulumi_rehearsal.standin.oci.oke_node_pool import NodePool
 
-from fleet.report import compare, data, difference_markdown
-from fleet.report.updates import SEVERE
+from change.consequences import SEVERE
 from fleet.runners.github import GitHubLanePlan
+from tests.fleet.report.reports import difference_json, page_of, report_json
 from tests.fleet.samples import GONE, cluster_of, every_key, loaded
 
 CI = "clusters.ci"
@@ -28,8 +28,10 @@ T4_LANES = [
 def updates(
     changes: Mapping[str, Any], base: Mapping[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    old = data(loaded(every_key(base)))
-    return compare(old, data(loaded(every_key({**(base or {}), **changes}))))["updates"]
+    old = report_json(loaded(every_key(base)))
+    return difference_json(old, report_json(loaded(every_key({**(base or {}), **changes}))))[
+        "updates"
+    ]
 
 
 def only(
@@ -154,7 +156,7 @@ def test_a_cluster_whose_network_or_place_moves_is_replaced_whole(
 ) -> None:
     (one,) = updates(change)
     assert (one["what"], one["effect"]) == ("cluster", "replaced")
-    body = data(loaded(every_key()))["clusters"][one["id"]]
+    body = report_json(loaded(every_key()))["clusters"][one["id"]]
     assert one["nodes"] == sum(pool["max"] for pool in body["pools"].values())
     assert one["lanes"] == [f"{one['id']}/{lane}" for lane in body["lanes"]]
     assert one["because"] == because or (because is None and one["because"])
@@ -259,12 +261,14 @@ def test_what_an_oke_pool_takes_over_without_being_made_anew_is_what_the_provide
 
 def test_the_page_calls_what_jobs_feel_out_at_the_top_and_the_rest_below() -> None:
     changes = {f"{T4}.disk_gib": 300, f"{A10}.boot_volume_gb": 500}
-    base = data(loaded(every_key()))
-    text = difference_markdown(compare(base, data(loaded(every_key(changes)))))
-    top, _, below = text.partition("Without a change of nodes that run")
-    assert top.startswith("## Difference\n\n**What this does to jobs that run**\n\n- pool `ci/t4` ")
-    assert "**rolled**, 10 nodes at most (for disk, GiB): nodes are drained" in top
+    base = report_json(loaded(every_key()))
+    text = page_of(difference_json(base, report_json(loaded(every_key(changes)))))
+    top, _, below = text.partition("Running nodes do not change")
+    assert top.startswith(
+        "## Difference\n\n**Effects on running and queued jobs**\n\n- pool `ci/t4` "
+    )
+    assert "**rolled**, at most 10 nodes (because of disk, GiB): its nodes are drained" in top
     assert "lanes `ci/github/gpu`, " in top
-    assert "`oci/a10` **new nodes only**, 4 nodes at most" in below
+    assert "`oci/a10` **new nodes only**, at most 4 nodes" in below
     assert "oci/a10` **" not in top
     assert {"new nodes only"}.isdisjoint(SEVERE)

@@ -1,8 +1,8 @@
-"""The cluster-autoscaler chart: it has to find its groups, its rights, and its own minor version.
+"""The cluster-autoscaler chart on EKS: the cluster's name and region, and an identity on AWS.
 
 Sources: kubernetes/autoscaler cluster-autoscaler-chart-9.59.0
 cluster-autoscaler/charts/cluster-autoscaler (values.yaml, templates/_helpers.tpl,
-templates/deployment.yaml) and cluster-autoscaler/README.md (image of the cluster's minor version).
+templates/deployment.yaml).
 """
 
 from __future__ import annotations
@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pulumi_rehearsal.standin.kubernetes import clouds, cluster
-from pulumi_rehearsal.standin.kubernetes.release import Chart, Release, enabled, words
-from pulumi_rehearsal.standin.properties import given, text
+from pulumi_rehearsal.standin.kubernetes import cluster
+from pulumi_rehearsal.standin.kubernetes.release import Chart, Release, enabled, key_set
+from pulumi_rehearsal.standin.properties import given, mapping, text
+from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
-    from pulumi_rehearsal.standin.kubernetes.grammar import Problem
     from pulumi_rehearsal.standin.world import World
+
+ROLE_ANNOTATION: Final = "eks.amazonaws.com/role-arn"
 
 
 class ClusterAutoscaler(Chart):
-    """The autoscaler of one cluster."""
+    """The chart of the autoscaler."""
 
     name: ClassVar[str] = "cluster-autoscaler"
     keys: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": words(
+        "": key_set(
             "additionalLabels affinity autoDiscovery autoscalingGroups autoscalingGroupsnamePrefix "
             "awsAccessKeyID awsRegion awsSecretAccessKey azureClientID azureClientSecret "
             "azureEnableForceDelete azureEnableVMSSEtag azureResourceGroup azureSubscriptionID "
@@ -42,77 +44,66 @@ class ClusterAutoscaler(Chart):
             "resources revisionHistoryLimit secretKeyRefNameOverride securityContext service "
             "serviceMonitor tolerations topologySpreadConstraints updateStrategy vpa"
         ),
-        "autoDiscovery": words("clusterName labels namespace roles tags"),
-        "image": words("pullPolicy pullSecrets repository tag"),
+        "autoDiscovery": key_set("clusterName labels namespace roles tags"),
+        "image": key_set("pullPolicy pullSecrets repository tag"),
     }
 
     def value_problems(self, release: Release) -> Iterator[Problem]:
-        """What it needs on AWS, and no keys in clear text."""
-        provider = text(release.values, "cloudProvider") or "aws"
-        for path in ("autoDiscovery.clusterName", "awsRegion", "image.tag"):
-            if provider == "aws" and not given(release.values, path):
-                yield f"values.{path}", "is needed on AWS"
-        for path in ("awsAccessKeyID", "awsSecretAccessKey"):
-            if given(release.values, path):
-                yield f"values.{path}", "is a credential in clear text: use Pod Identity"
+        groups = ("autoDiscovery.clusterName", "autoscalingGroups")
+        if _is_for_aws(release) and not any(given(release.values, path) for path in groups):
+            yield f"values.{groups[0]}", "is required on AWS, unless autoscalingGroups are given"
         expander = text(release.values, "extraArgs.expander") or ""
-        priorities = given(release.values, "expanderPriorities")
-        if "priority" in expander.split(",") and not priorities:
-            yield "values.expanderPriorities", "is needed for the expander 'priority'"
+        if "priority" in expander.split(",") and not given(release.values, "expanderPriorities"):
+            yield "values.expanderPriorities", "is required for the expander 'priority'"
 
     def relation_problems(
         self, release: Release, before: Release | None, world: World
     ) -> Iterator[str]:
-        """The cluster's name and minor version, and an identity for its account."""
-        eks = clouds.cloud_cluster(world, release.scope)
-        if eks is None:
+        eks = cluster.cloud_cluster(world, release.scope)
+        if eks is None or eks.type != cluster.EKS_CLUSTER or not _is_for_aws(release):
             return
-        if eks.type != clouds.EKS_CLUSTER:
-            yield (
-                "the cluster is OKE's, whose autoscaler is the add-on ClusterAutoscaler: it gets "
-                "its identity and version from OKE; use that instead of the chart"
-            )
-            return
-        name, version = text(eks.outputs, "name"), text(eks.outputs, "version") or ""
+        name, region = text(eks.outputs, "name"), eks.scope.rpartition(":")[2]
         wanted = text(release.values, "autoDiscovery.clusterName")
-        if wanted != name:
-            yield f"autoDiscovery.clusterName is {wanted!r}, the cluster is called {name!r}"
-        tag = (text(release.values, "image.tag") or "").removeprefix("v")
-        if version and ".".join(tag.split(".")[:2]) != version:
+        if wanted not in (None, name):
             yield (
-                f"image.tag {tag!r} is not of the cluster's minor version {version}: the "
-                "autoscaler simulates the scheduler of its own version"
+                f"autoDiscovery.clusterName is {wanted!r}, the cluster is called {name!r}: the "
+                "autoscaler would find none of its node groups"
+            )
+        wanted = text(release.values, "awsRegion") or "us-east-1"
+        if wanted != region:
+            yield (
+                f"awsRegion is {wanted!r} (the chart's default is us-east-1), the cluster is in "
+                f"{region}: set awsRegion to it"
             )
         account = service_account(release)
-        if (
-            world.find(
-                cluster.POD_IDENTITY,
-                eks.scope,
-                clusterName=name,
-                namespace=release.namespace,
-                serviceAccount=account,
-            )
-            is None
+        identity = {"namespace": release.namespace, "serviceAccount": account}
+        annotations = mapping(release.values, "rbac.serviceAccount.annotations")
+        if ROLE_ANNOTATION not in annotations and not world.find(
+            cluster.POD_IDENTITY, eks.scope, clusterName=name, **identity
         ):
             yield (
                 f"no Pod Identity association for {release.namespace}/{account} exists yet: "
-                "credentials are injected when the pod starts, so make the association first"
+                "credentials are injected when the pod starts, so create the association first"
             )
 
 
 def service_account(release: Release) -> str:
-    """The account of the autoscaler's pod."""
+    """Return the account of the autoscaler's pod: templates/_helpers.tpl."""
     named = text(release.values, "rbac.serviceAccount.name")
     if named or not enabled(release, "rbac.serviceAccount.create", True):
         return named or "default"
     full = text(release.values, "fullnameOverride")
     if full:
         return full
-    # templates/_helpers.tpl: the provider is part of the chart's name in a full name.
+    # The provider is part of the chart's name in a full name.
     provider = text(release.values, "cloudProvider") or "aws"
     base = text(release.values, "nameOverride") or f"{provider}-cluster-autoscaler"
     full = base if base == release.name else f"{release.name}-{base}"
     return full[:63].rstrip("-")
+
+
+def _is_for_aws(release: Release) -> bool:
+    return text(release.values, "cloudProvider") in (None, "", "aws")
 
 
 CHARTS: Final[tuple[Chart, ...]] = (ClusterAutoscaler(),)

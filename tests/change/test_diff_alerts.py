@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from change import caution, wording
+from change import alerts, wording
 from change.comment import comment
-from tests.change.diffs import diff, resource, subject
+from tests.change.diffs import diff, group, resource
 
 
 def update(effect: str = "shrunk", what: str = "pool", name: str = "ci/t4") -> dict[str, Any]:
@@ -17,34 +17,37 @@ def update(effect: str = "shrunk", what: str = "pool", name: str = "ci/t4") -> d
 
 def told(*updates: dict[str, Any], **more: Any) -> list[str]:
     document = diff(difference={"base": True, "updates": list(updates)}, **more)
-    return [wording.plain(phrase) for phrase in caution.lines(document)]
+    return [wording.plain(phrase) for phrase in alerts.alerts(document)]
 
 
 def test_a_pool_that_shrinks_is_named_though_the_engine_only_updates_it() -> None:
     document = diff(
-        subjects=[subject("update")],
+        subjects=[group("update")],
         counts={"update": 1},
         difference={"base": True, "updates": [update(), update("rolled", name="ci/cpu")]},
     )
     text = comment(document)
     assert "## `prod`: 1 rolled, 1 shrunk\n" in text
-    assert "> - pool `ci/t4` is SHRUNK (1 node at most): nodes above its new maximum go" in text
+    assert (
+        "> - pool `ci/t4` is SHRUNK (at most 1 node): if more nodes run than the new maximum"
+        in text
+    )
     assert "@hostile" not in text.partition("### ")[0], "only our own words stand outside of code"
 
 
 @pytest.mark.parametrize(
     ("one", "name", "what"),
     [
-        (subject("replace", called_out=True), "ci/t4", "pool"),
-        (subject("replace", name="new", renamed_from="t4", called_out=True), "ci/t4", "pool"),
+        (group("replace", called_out=True), "ci/t4", "pool"),
+        (group("replace", name="new", renamed_from="t4", called_out=True), "ci/t4", "pool"),
         (
-            subject("delete", kind="GitHub lane", name="gpu", called_out=True),
+            group("delete", kind="GitHub lane", name="gpu", called_out=True),
             "ci/github/gpu",
             "lane",
         ),
-        (subject("replace", kind="network", name="network", called_out=True), "ci", "cluster"),
+        (group("replace", kind="network", name="network", called_out=True), "ci", "cluster"),
         (
-            subject("delete", kind="cluster", cluster="", name="ci", called_out=True),
+            group("delete", kind="cluster", cluster="", name="ci", called_out=True),
             "ci",
             "cluster",
         ),
@@ -64,23 +67,23 @@ def test_a_removed_stack_says_that_nothing_is_destroyed_and_what_stays() -> None
     report = {"clusters": {"ci": {"pools": {"t4": {}, "cpu": {}}, "lanes": {"github/gpu": {}}}}}
     text = comment(diff(removed=True, base_report=report, stack="staging"))
     assert "## `staging`: the stack file is removed" in text
-    assert "which destroys nothing by itself" in text
-    assert "until `pulumi destroy --stack staging`" in text
+    assert "but that deletes nothing" in text
+    assert "until you run `pulumi destroy --stack staging`" in text
     assert "- cluster `ci`; pools `t4`, `cpu`; lane `github/gpu`\n" in text
-    assert text.index("CAUTION") < text.index("nothing to preview") < text.index("### What stays")
+    assert text.index("CAUTION") < text.index("no preview") < text.index("### What stays")
 
 
 def test_many_pools_of_a_removed_stack_are_cut_and_no_report_is_said() -> None:
     report = {"clusters": {"ci": {"pools": {str(number): {} for number in range(60)}}}}
-    (line,) = caution.holdings(diff(removed=True, base_report=report))
+    (line,) = alerts.remaining(diff(removed=True, base_report=report))
     assert wording.plain(line).endswith(" and 10 more; no lane")
-    (line,) = caution.holdings(diff(removed=True))
-    assert "is not known" in wording.plain(line)
+    (line,) = alerts.remaining(diff(removed=True))
+    assert "is unknown" in wording.plain(line)
 
 
 def test_a_refusal_comes_first_and_what_is_protected_is_folded() -> None:
     gone = [resource("delete", name=f"vpc-{number}", protected=True) for number in range(30)]
-    one = subject("delete", called_out=True, resources=gone)
+    one = group("delete", called_out=True, resources=gone)
     text = comment(diff(refused=("the engine refuses",), subjects=[one], counts={"delete": 30}))
     order = ["CAUTION", "**This cannot be deployed:**", "<summary>30 protected", "vpc-29", "30 del"]
     places = [text.index(part) for part in order]
@@ -89,9 +92,9 @@ def test_a_refusal_comes_first_and_what_is_protected_is_folded() -> None:
 
 
 def test_one_is_not_spoken_of_as_many() -> None:
-    assert "1 resource changes" in comment(diff(subjects=[subject()], counts={"update": 1}))
-    assert "2 resources change\n" in comment(diff(subjects=[subject()], counts={"update": 2}))
-    assert "1 resource stays as it is" in comment(diff(unchanged=1))
+    assert "1 changed resource" in comment(diff(subjects=[group()], counts={"update": 1}))
+    assert "2 changed resources\n" in comment(diff(subjects=[group()], counts={"update": 2}))
+    assert "1 resource the same" in comment(diff(unchanged=1))
 
 
 def test_a_lane_with_another_name_is_renamed_and_not_removed() -> None:

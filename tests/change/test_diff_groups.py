@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pulumi_rehearsal.standin.packages import PACKAGES
 
-from change.document import Property, Rename, Subject
+from change.document import Group, Property, Rename
+from change.groups import COMPONENTS, ORDER, groups, listed
 from change.steps import Step
-from change.subjects import COMPONENTS, ORDER, listed, subjects
 from tests.stackfiles import ROOT
 
 CLUSTER = "gpu-runners:index:RunnerCluster"
@@ -35,10 +35,10 @@ def step(kind: str, name: str, parent: Step | None = None, **more: Any) -> Step:
 
 def pool(operation: str, *properties: Property) -> list[Step]:
     cluster = step(CLUSTER, "ci")
-    group = step(POOL, "ci-t4", cluster)
-    defining = step(GROUP, "ci-t4", group, operation=operation, properties=properties)
-    tag = step(TAG, "ci-t4-enabled", group, operation=operation)
-    return [cluster, group, defining, tag]
+    component = step(POOL, "ci-t4", cluster)
+    defining = step(GROUP, "ci-t4", component, operation=operation, properties=properties)
+    tag = step(TAG, "ci-t4-enabled", component, operation=operation)
+    return [cluster, component, defining, tag]
 
 
 def lane(name: str, operation: str, cluster: Step, kind: str = LANE) -> list[Step]:
@@ -47,8 +47,8 @@ def lane(name: str, operation: str, cluster: Step, kind: str = LANE) -> list[Ste
     return [component, release]
 
 
-def only(steps: list[Step], *renames: Rename) -> Subject:
-    (one,) = subjects(steps, renames)
+def only(steps: list[Step], *renames: Rename) -> Group:
+    (one,) = groups(steps, renames)
     return one
 
 
@@ -84,8 +84,8 @@ def test_a_resized_pool_is_not_called_out() -> None:
 
 def test_what_replaces_only_a_part_of_a_thing_is_a_change_of_it() -> None:
     cluster = step(CLUSTER, "ci")
-    group = step(POOL, "ci-t4", cluster)
-    one = only([cluster, group, step(TAG, "ci-t4-enabled", group, operation="replace")])
+    component = step(POOL, "ci-t4", cluster)
+    one = only([cluster, component, step(TAG, "ci-t4-enabled", component, operation="replace")])
     assert (one.operation, one.called_out) == ("update", False)
 
 
@@ -104,7 +104,7 @@ def test_a_renamed_lane_is_one_thing() -> None:
     one = only(steps, renamed)
     assert (one.name, one.renamed_from, one.called_out) == ("new", "old", True)
     assert len(one.resources) == 4
-    assert len(subjects(steps)) == 2, "without equal content they are two things"
+    assert len(groups(steps)) == 2, "without equal content they are two things"
 
 
 def test_a_rename_that_the_engine_does_not_confirm_joins_nothing() -> None:
@@ -125,7 +125,7 @@ def test_a_cluster_that_goes_takes_its_pools_along_as_one_thing() -> None:
 def test_a_provider_and_what_is_in_no_component_are_shown_too() -> None:
     provider = step("pulumi:providers:aws", "ci-aws", operation="update")
     loose = step("aws:s3/bucket:Bucket", "loose", operation="create")
-    found = subjects([provider, loose])
+    found = groups([provider, loose])
     assert [(one.kind, one.name) for one in found] == [("provider", "ci-aws"), ("other", "")]
 
 
@@ -136,11 +136,11 @@ def test_the_dangerous_come_first_then_the_order_of_the_words() -> None:
         *lane("gone", "delete", cluster),
         step("gpu-runners:aws:Network", "ci-network", cluster, operation="create"),
     ]
-    assert [one.kind for one in subjects(steps)] == ["GitHub lane", "network", "pool"]
+    assert [one.kind for one in groups(steps)] == ["GitHub lane", "network", "pool"]
 
 
 def test_more_resources_than_are_listed_are_counted() -> None:
-    found = subjects([*pool("replace", TYPES), *lane("gone", "delete", step(CLUSTER, "ci"))])
+    found = groups([*pool("replace", TYPES), *lane("gone", "delete", step(CLUSTER, "ci"))])
     kept, left_out = listed(found, most=3)
     assert [len(one.resources) for one in kept] == [2, 1]
     assert left_out == 1

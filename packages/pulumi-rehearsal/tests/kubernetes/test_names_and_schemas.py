@@ -1,9 +1,10 @@
-"""Kubernetes' grammar of quantities, and its schemas by version."""
+"""Quantities of Kubernetes, and its schemas by version."""
 
 from decimal import Decimal
 
 import pytest
-from pulumi_rehearsal.standin.kubernetes import grammar, manifest
+from pulumi_rehearsal.standin import kubernetes_names as names
+from pulumi_rehearsal.standin.kubernetes import manifest
 from pulumi_rehearsal.standin.values import UNKNOWN
 
 
@@ -23,21 +24,21 @@ from pulumi_rehearsal.standin.values import UNKNOWN
         ("3u", "0.000003"),
     ],
 )
-def test_a_quantity_means(text, number):
-    assert grammar.quantity(text) == Decimal(number)
+def test_quantity(text, number):
+    assert names.quantity(text) == Decimal(number)
 
 
 @pytest.mark.parametrize("text", ["", "two", "1 Gi", "1KB", "1gi", "--1", True, UNKNOWN, "."])
-def test_no_quantity_is(text):
-    assert grammar.quantity(text) is None
+def test_invalid_quantity(text):
+    assert names.quantity(text) is None
 
 
-def test_the_schema_is_the_nearest_that_is_not_newer():
+def test_schema_is_the_newest_that_is_not_newer_than_the_cluster():
     assert manifest.nearest("1.30") == "1.30"
     assert manifest.nearest("9.99") == manifest.nearest("10.0")
-    assert manifest.nearest("1.2") == "1.25", "the oldest one that is packaged"
+    assert manifest.nearest("1.2") == "1.25", "the oldest packaged version"
 
 
-def test_an_unknown_kind_says_so():
+def test_unknown_kind_has_no_schema():
     found = manifest.problems({"apiVersion": "v1", "kind": "Nonsense", "metadata": {"name": "x"}})
     assert found == [("kind", "Kubernetes 1.35 has no Nonsense in v1")]

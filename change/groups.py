@@ -1,98 +1,78 @@
-"""Resources that change, under the thing that people name: a cluster, a pool, a lane.
+"""Changing resources, grouped by the cluster, pool or lane (or other component) they belong to.
 
-The engine says what happens to each resource; a component of the program says what it belongs to.
+The engine's steps have what happens to each resource; their parents show the component.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, get_args
 
 from change.document import (
-    MOST_PROPERTIES,
-    MOST_RESOURCES,
+    MAX_PROPERTIES,
+    MAX_RESOURCES,
+    Group,
     Kind,
     Operation,
     Property,
     Rename,
     Resource,
-    Subject,
 )
 from change.steps import Step
 
 CLUSTER: Final = "gpu-runners:index:RunnerCluster"
 
-COMPONENTS: Final[Mapping[str, tuple[Kind, frozenset[str]]]] = {
-    CLUSTER: ("cluster", frozenset()),
-    "gpu-runners:aws:EksCluster": ("control plane", frozenset({"aws:eks/cluster:Cluster"})),
-    "gpu-runners:oci:OkeCluster": (
-        "control plane",
-        frozenset({"oci:ContainerEngine/cluster:Cluster"}),
-    ),
-    "gpu-runners:aws:Network": ("network", frozenset({"aws:ec2/vpc:Vpc"})),
-    "gpu-runners:oci:OkeNetwork": ("network", frozenset({"oci:Core/vcn:Vcn"})),
-    "gpu-runners:aws:NodeGroup": ("pool", frozenset({"aws:eks/nodeGroup:NodeGroup"})),
-    "gpu-runners:oci:NodePool": ("pool", frozenset({"oci:ContainerEngine/nodePool:NodePool"})),
-    "gpu-runners:runners:ArcLane": ("GitHub lane", frozenset({"kubernetes:helm.sh/v3:Release"})),
-    "gpu-runners:runners:GitLabLane": (
-        "GitLab lane",
-        frozenset({"kubernetes:helm.sh/v3:Release", "gitlab:index/userRunner:UserRunner"}),
-    ),
-    "gpu-runners:gpu:DevicePlugin": ("GPU stack", frozenset({"kubernetes:helm.sh/v3:Release"})),
-    "gpu-runners:gpu:HostDevices": ("GPU stack", frozenset()),
-    "gpu-runners:gpu:Operator": ("GPU stack", frozenset({"kubernetes:helm.sh/v3:Release"})),
-    "gpu-runners:aws:ClusterAutoscaler": (
-        "autoscaler",
-        frozenset({"kubernetes:helm.sh/v3:Release"}),
-    ),
-    "gpu-runners:oci:OkeAutoscaler": (
-        "autoscaler",
-        frozenset({"oci:ContainerEngine/addon:Addon"}),
-    ),
-    "gpu-runners:aws:EksAddons": ("add-ons", frozenset()),
-    "gpu-runners:oci:OkeAddons": ("add-ons", frozenset()),
-    "gpu-runners:runners:ArcController": (
-        "controller",
-        frozenset({"kubernetes:helm.sh/v3:Release"}),
-    ),
-}
-"""What each component is to a reader, and the types of the resources that it stands or falls with:
-where one of them is replaced, so is the thing."""
+_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 
-ORDER: Final[tuple[Kind, ...]] = (
-    "cluster",
-    "control plane",
-    "network",
-    "pool",
-    "GitHub lane",
-    "GitLab lane",
-    "GPU stack",
-    "autoscaler",
-    "add-ons",
-    "controller",
-    "provider",
-    "other",
+_COMPONENTS: Final[tuple[tuple[str, Kind, tuple[str, ...]], ...]] = (
+    ("index:RunnerCluster", "cluster", ()),
+    ("aws:EksCluster", "control plane", ("aws:eks/cluster:Cluster",)),
+    ("oci:OkeCluster", "control plane", ("oci:ContainerEngine/cluster:Cluster",)),
+    ("aws:Network", "network", ("aws:ec2/vpc:Vpc",)),
+    ("oci:OkeNetwork", "network", ("oci:Core/vcn:Vcn",)),
+    ("aws:NodeGroup", "pool", ("aws:eks/nodeGroup:NodeGroup",)),
+    ("oci:NodePool", "pool", ("oci:ContainerEngine/nodePool:NodePool",)),
+    ("runners:ArcLane", "GitHub lane", (_RELEASE,)),
+    ("runners:GitLabLane", "GitLab lane", (_RELEASE, "gitlab:index/userRunner:UserRunner")),
+    ("gpu:DevicePlugin", "GPU stack", (_RELEASE,)),
+    ("gpu:HostDevices", "GPU stack", ()),
+    ("gpu:Operator", "GPU stack", (_RELEASE,)),
+    ("aws:ClusterAutoscaler", "autoscaler", (_RELEASE,)),
+    ("oci:OkeAutoscaler", "autoscaler", ("oci:ContainerEngine/addon:Addon",)),
+    ("aws:EksAddons", "add-ons", ()),
+    ("oci:OkeAddons", "add-ons", ()),
+    ("runners:ArcController", "controller", (_RELEASE,)),
 )
+
+COMPONENTS: Final[Mapping[str, tuple[Kind, frozenset[str]]]] = {
+    f"gpu-runners:{token}": (kind, frozenset(types)) for token, kind, types in _COMPONENTS
+}
+"""What people call each component, and its defining resource types: a replacement of one of them
+replaces the component."""
+
+ORDER: Final[tuple[Kind, ...]] = get_args(Kind)
 
 CALLED_OUT: Final = frozenset(
     {"cluster", "control plane", "network", "pool", "GitHub lane", "GitLab lane"}
 )
-"""Kinds of which a replace or delete takes running jobs along, or leaves waiting ones alone."""
+"""Kinds whose replacement or deletion ends running jobs or leaves queued jobs without a runner."""
 
 LANES: Final = {"GitHub lane": "-github-", "GitLab lane": "-gitlab-"}
+"""What logical names of lanes have between cluster and lane."""
 
 
-def subjects(steps: Sequence[Step], renames: Iterable[Rename] = ()) -> list[Subject]:
-    """The things that change, the dangerous ones first; a renamed one once, under its new name.
+def groups(steps: Sequence[Step], renames: Iterable[Rename] = ()) -> list[Group]:
+    """Return the changing components, those that are called out first.
 
-    A cluster that comes or goes as a whole is one thing, with all its resources.
+    A renamed component is one group, under its new name. A cluster that is created or deleted is
+    one group with all its resources.
     """
     by_urn = {step.urn: step for step in steps}
-    groups: dict[str, list[Step]] = {}
+    by_owner: dict[str, list[Step]] = {}
     for step in sorted(steps, key=lambda step: step.urn):
         if step.operation is not None:
-            groups.setdefault(_owner(step, by_urn), []).append(step)
-    found = [_subject(by_urn.get(urn), group, by_urn) for urn, group in groups.items()]
+            by_owner.setdefault(_owner(step, by_urn), []).append(step)
+    found = [_group(by_urn.get(urn), members, by_urn) for urn, members in by_owner.items()]
     found = list(_with_renames(found, renames))
     return sorted(
         found,
@@ -100,9 +80,9 @@ def subjects(steps: Sequence[Step], renames: Iterable[Rename] = ()) -> list[Subj
     )
 
 
-def listed(found: Sequence[Subject], most: int = MOST_RESOURCES) -> tuple[list[Subject], int]:
-    """At most so many things, with as many resources in all; and how many resources that leaves."""
-    kept: list[Subject] = []
+def listed(found: Sequence[Group], most: int = MAX_RESOURCES) -> tuple[list[Group], int]:
+    """Return at most `most` groups and resources, and how many resources are left out."""
+    kept: list[Group] = []
     room = most
     for one in found[:most]:
         kept.append(one.model_copy(update={"resources": one.resources[:room]}))
@@ -112,7 +92,7 @@ def listed(found: Sequence[Subject], most: int = MOST_RESOURCES) -> tuple[list[S
 
 
 def _owner(step: Step, by_urn: Mapping[str, Step]) -> str:
-    """URN of the component that a reader knows; empty for what is in none."""
+    """Return the URN of the component of `COMPONENTS` that holds the step, or an empty text."""
     owner = ""
     for ancestor in _ancestors(step, by_urn):
         if ancestor.type in COMPONENTS and not owner:
@@ -123,7 +103,7 @@ def _owner(step: Step, by_urn: Mapping[str, Step]) -> str:
 
 
 def _ancestors(step: Step, by_urn: Mapping[str, Step]) -> Iterator[Step]:
-    """The resource itself, then its parents."""
+    """Yield the resource itself, then its parents."""
     seen: set[str] = set()
     current: Step | None = step
     while current is not None and current.urn not in seen:
@@ -132,29 +112,29 @@ def _ancestors(step: Step, by_urn: Mapping[str, Step]) -> Iterator[Step]:
         current = by_urn.get(current.parent)
 
 
-def _subject(owner: Step | None, group: Sequence[Step], by_urn: Mapping[str, Step]) -> Subject:
+def _group(owner: Step | None, members: Sequence[Step], by_urn: Mapping[str, Step]) -> Group:
     if owner is None:
-        return Subject(kind="other", name="", operation="update", resources=_resources(group))
+        return Group(kind="other", name="", operation="update", resources=_resources(members))
     if owner.type not in COMPONENTS:
-        return Subject(
+        return Group(
             kind="provider",
             name=owner.name,
             operation=owner.operation or "update",
             causes=owner.properties,
-            resources=_resources(group),
+            resources=_resources(members),
         )
     kind, types = COMPONENTS[owner.type]
-    defining = [step for step in group if step.type in types and step.parent == owner.urn]
+    defining = [step for step in members if step.type in types and step.parent == owner.urn]
     operation = _operation(owner, defining)
     cluster = next((one.name for one in _ancestors(owner, by_urn) if one.type == CLUSTER), "")
-    return Subject(
+    return Group(
         kind=kind,
         cluster="" if kind == "cluster" else cluster,
         name=_name(owner.name, kind, cluster),
         operation=operation,
         called_out=kind in CALLED_OUT and operation in ("replace", "delete"),
-        causes=tuple(_causes(operation, defining))[:MOST_PROPERTIES],
-        resources=_resources(group),
+        causes=tuple(_causes(operation, defining))[:MAX_PROPERTIES],
+        resources=_resources(members),
     )
 
 
@@ -174,12 +154,12 @@ def _causes(operation: Operation, defining: Sequence[Step]) -> Iterator[Property
 
 
 def _name(name: str, kind: Kind, cluster: str) -> str:
-    """The name that the stack file gives it."""
+    """Return the name in the stack file."""
     prefix = f"{cluster}{LANES.get(kind, '-')}"
     return name.removeprefix(prefix) if kind != "cluster" and cluster else name
 
 
-def _resources(group: Sequence[Step]) -> tuple[Resource, ...]:
+def _resources(members: Sequence[Step]) -> tuple[Resource, ...]:
     return tuple(
         Resource(
             operation=step.operation or "other",
@@ -190,12 +170,12 @@ def _resources(group: Sequence[Step]) -> tuple[Resource, ...]:
             reasons=tuple(reason[:500] for reason in step.reasons),
             properties=step.properties,
         )
-        for step in group
+        for step in members
     )
 
 
-def _with_renames(found: Sequence[Subject], renames: Iterable[Rename]) -> Iterator[Subject]:
-    """Joins what went under the old name with what came under the new one."""
+def _with_renames(found: Sequence[Group], renames: Iterable[Rename]) -> Iterator[Group]:
+    """Join the group that is deleted under the old name with the one created under the new name."""
     left = {(one.kind, one.cluster, one.name): one for one in found}
     for rename in renames:
         gone = left.get((rename.kind, rename.cluster, rename.old))
@@ -210,7 +190,7 @@ def _with_renames(found: Sequence[Subject], renames: Iterable[Rename]) -> Iterat
                 "operation": "replace",
                 "renamed_from": rename.old,
                 "called_out": True,
-                "resources": (*come.resources, *gone.resources)[:MOST_RESOURCES],
+                "resources": (*come.resources, *gone.resources)[:MAX_RESOURCES],
             }
         )
     yield from left.values()
