@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fleet.checks.planted import cards, existing_of, found
-from tests.troubles import on_eks, on_gitlab, on_oke
+from tests.planted_faults import on_eks, on_gitlab, on_oke
 
 LANE = "clusters.ci.github.lanes.gpu"
 CUDA = "docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04"

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from fleet.catalog.addresses import ADDRESSES_PER_INTERFACE
-from fleet.catalog.ec2 import INSTANCE_TYPES
 from tests.fleet.checks.planted import found, stack_of
 from tests.fleet.samples import SHIPPED, judged, refused, shipped_stack
 
@@ -153,10 +151,6 @@ def test_the_nodes_of_oke_have_a_subnet_and_the_pods_another() -> None:
     assert "leaves 2045 addresses for pods" in finding.message
     a10["max_size"] = 10
     assert found("addresses", {"clusters": oke("10.2.0.0/20", pools={"a10": a10})}) == []
-
-
-def test_every_instance_type_has_a_size_of_interface() -> None:
-    assert {kind.max_pods for kind in INSTANCE_TYPES.values()} <= ADDRESSES_PER_INTERFACE.keys()
 
 
 @pytest.mark.parametrize("cidr", ["10.0.0.0/8", "192.168.7.0/24", "172.16.0.1/32", "127.0.0.1/32"])
