@@ -49,7 +49,7 @@ def test_versions_are_suspended_but_never_disabled_again(account, bucket):
 def test_a_bucket_policy_is_about_its_bucket(account, bucket):
     account.make(POLICY, "p", bucket=bucket.id, policy=about("arn:aws:s3:::state/*"))
     other = account.make(tokens.BUCKET, "other", bucket="other")
-    with pytest.raises(Refusal, match="is nothing of bucket other"):
+    with pytest.raises(Refusal, match="is not in bucket other"):
         account.make(POLICY, "q", bucket=other.id, policy=about("arn:aws:s3:::state"))
 
 

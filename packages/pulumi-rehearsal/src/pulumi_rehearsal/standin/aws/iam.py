@@ -212,7 +212,7 @@ class OpenIdConnectProvider(AwsKind):
 
 
 def role_by_arn(world: World, role_arn: str | None, error: str) -> Resource | None:
-    """Return the role with that ARN, `None` for no ARN yet. Raises `Refusal` if there is none."""
+    """Return the role with that ARN, `None` for no ARN. Raises `Refusal` if it is absent."""
     if role_arn is None:
         return None
     role = world.find(tokens.ROLE, arn=role_arn)
