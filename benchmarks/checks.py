@@ -1,8 +1,8 @@
-"""What the checks cost: 1,000 pools and 2,000 lanes of one cluster against 10 and 20.
+"""CPU time of the checks for one cluster with 1,000 pools and 2,000 lanes, and with 10 and 20.
 
-Run from the repository root: `python benchmarks/checks.py`. Times are CPU seconds of this process,
-the two sizes by turns, and the median of the turns is shown. Reading and planning stand beside the
-checks, because a preview pays for all three.
+Run it from the repository root: `python benchmarks/checks.py`. It measures CPU seconds of this
+process, alternates the two sizes, and prints the median of the turns. It also measures reading and
+planning, because a preview runs all three. It exits with 1 if the checks take too long.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -73,36 +73,31 @@ def stack(pools: int) -> dict[str, Any]:
     return {"clusters": {"ci": cluster}}
 
 
-def seconds(step: Callable[[], object]) -> float:
-    """Return the CPU seconds of one call."""
+def measure(pools: int) -> Iterator[tuple[str, float]]:
+    """Yield the name and the CPU seconds of each step for a stack with that many GPU pools."""
+    data = stack(pools)
     started = time.process_time()
-    step()
-    return time.process_time() - started
+    parsed = parse(data).stack
+    assert parsed is not None
+    yield "read", time.process_time() - started
+    started = time.process_time()
+    plan = build(parsed)
+    yield "plan", time.process_time() - started
+    started = time.process_time()
+    list(judge(View(stack=parsed, plan=plan, today=_TODAY)))
+    yield "checks", time.process_time() - started
 
 
 def main() -> int:
-    """Print each step for both sizes; 1 when the checks of the larger take too long."""
+    """Print each step for both sizes; return 1 if the checks of the larger take too long."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--turns", type=int, default=5, help="turns of each size")
     turns: int = options.parse_args().turns
     found: dict[tuple[str, int], list[float]] = {}
     for _ in range(turns):
-        for size in (FEW, MANY):
-            data = stack(size)
-            parsed = parse(data)
-            assert parsed.stack is not None
-            read = parsed.stack
-            plan = build(read)
-
-            def judged() -> list[object]:
-                return list(judge(View(stack=read, plan=plan, today=_TODAY)))  # noqa: B023
-
-            for what, step in (
-                ("read", lambda: parse(data)),  # noqa: B023
-                ("plan", lambda: build(read)),  # noqa: B023
-                ("checks", judged),
-            ):
-                found.setdefault((what, size), []).append(seconds(step))
+        for pools in (FEW, MANY):
+            for step, seconds in measure(pools):
+                found.setdefault((step, pools), []).append(seconds)
     print(f"{len(CHECKS)} checks; CPU seconds, median of {turns} turns")
     print(f"{'':<10}{FEW:>8} pools{MANY:>8} pools{'ratio a pool':>15}")
     for what in ("read", "plan", "checks"):

@@ -1,5 +1,5 @@
-"""The CrossGuard pack: what no program of this fleet may deploy, judged on what the engine sees.
+"""The CrossGuard policy pack: rules for every resource that the engine is about to create.
 
-It stands outside the program on purpose: it judges what is sent, whatever component sent it. Rules
-reuse fleet/ and import nothing else of the program.
+The pack is separate from the program, so that it checks the resources of every component. Its rules
+import fleet/ and nothing else of the program.
 """

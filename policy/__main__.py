@@ -1,6 +1,6 @@
-"""The pack as the engine starts it: `pulumi preview --policy-pack policy`.
+"""Entry point of the policy pack: `pulumi preview --policy-pack policy`.
 
-Only the engine runs this file: the constructor of a PolicyPack serves until it is ended.
+Only the engine runs this file: the constructor of PolicyPack serves requests until it is stopped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UnknownValueError
 
-# The engine starts the folder, which puts it first on the path, and not the repository.
+# The engine starts the folder policy/, so the root of the repository is not on the path.
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from policy import rules
@@ -34,43 +34,43 @@ from policy.inputs import Resource, plain
 
 @functools.cache
 def stack_file(stack: str) -> Declared:
-    """What the stack of that name declares, read once."""
+    """Return what the stack file declares; read it once."""
     return declared_in(stack, os.environ)
 
 
-def of(args: ResourceValidationArgs | PolicyResource) -> Resource:
-    """Return the resource in the rules' own words."""
+def resource_of(args: ResourceValidationArgs | PolicyResource) -> Resource:
+    """Return the resource as the rules' own type."""
     return Resource(
         type=args.resource_type, name=args.name, inputs=plain(args.props, UnknownValueError)
     )
 
 
 def stack_of(urn: str) -> str:
-    """Return the name of the stack, which is the first part of every URN."""
+    """Return the name of the stack from a URN."""
     return urn.removeprefix("urn:pulumi:").partition("::")[0]
 
 
 def validator(rule: rules.Rule) -> ResourceValidation:
-    """Report what the rule yields."""
+    """Return a validation that reports the violations of the rule."""
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        for problem in rule(of(args), stack_file(stack_of(args.urn))):
-            report(problem, None)
+        for violation in rule(resource_of(args), stack_file(stack_of(args.urn))):
+            report(violation, None)
 
     return validate
 
 
 def ceiling(args: StackValidationArgs, report: ReportViolation) -> None:
-    """Report a stack that may grow over its ceiling."""
+    """Report a stack whose pools together can have more GPUs than `max_gpus`."""
     maximum = args.get_config().get("max_gpus")
     if not args.resources:
         return
     declared = stack_file(stack_of(args.resources[0].urn))
     urns = {one.name: one.urn for one in args.resources}
-    found = map(of, args.resources)
+    found = map(resource_of, args.resources)
     limit = int(maximum) if maximum is not None else None
-    for name, problem in rules.gpu_ceiling(found, declared, limit):
-        report(problem, urns[name])
+    for name, violation in rules.gpu_ceiling(found, declared, limit):
+        report(violation, urns[name])
 
 
 def description(rule: object) -> str:

@@ -1,8 +1,8 @@
-"""What the stack file declares, and so what the rules allow it; read from the file, not the run.
+"""Settings of the stack file that the rules depend on.
 
-pulumi-policy hands a pack no stack configuration where the engine starts it by a language host
-(pulumi/pulumi pkg/resource/plugin/analyzer_plugin.go sends it in ConfigureStack, whose config the
-Python SDK 1.21 leaves unread), so the file is read, by the name of the stack.
+They are read from the file of the stack's name, because pulumi-policy gives a pack no stack
+configuration: the engine sends it in ConfigureStack (pulumi/pulumi
+pkg/resource/plugin/analyzer_plugin.go), but the Python SDK 1.21 does not read it.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from fleet.config.stack import Charts, Cluster
 
 ROOT: Final = Path(__file__).parent.parent
 STACK_FILE: Final = "PULUMI_REHEARSAL_STACK_FILE"
-"""Environment variable that names another file; a rehearsal of any file sets it."""
+"""Environment variable with the path of another file; a rehearsal sets it."""
 
 _KEY: Final = "gpu-runners:stack"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Declared:
-    """What a stack file says that a rule asks about; nothing, where there is no such file."""
+    """The settings of a stack file for the rules; the defaults if there is no file."""
 
     charts: Charts = field(default_factory=Charts)
     privileged_lanes: frozenset[str] = frozenset()
-    """Logical names of lanes whose jobs are declared privileged."""
+    """Logical names of lanes whose stack file allows privileged containers."""
     pool_maxima: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Most nodes by logical name, for node pools whose inputs do not hold it (OKE's)."""
+    """Maximum size by logical name, for OKE node pools, whose inputs do not contain it."""
 
 
 def declared(data: object) -> Declared:
-    """Read the value of `gpu-runners:stack`; a file that the program refuses declares nothing."""
+    """Return the settings in the value of `gpu-runners:stack`; the defaults if it is invalid."""
     stack = parse(data).stack
     if stack is None:
         return Declared()
@@ -55,7 +55,7 @@ def declared(data: object) -> Declared:
 
 
 def declared_in(stack: str, environment: Mapping[str, str]) -> Declared:
-    """Read the file of that stack. Raises yaml.YAMLError where it is none."""
+    """Return the settings in the file of that stack. Raises yaml.YAMLError."""
     file = Path(environment.get(STACK_FILE) or ROOT / f"Pulumi.{stack}.yaml")
     if not file.is_file():
         return Declared()

@@ -1,7 +1,7 @@
-"""A resource's inputs as a rule reads them: plain data, with one mark for what nobody knows yet.
+"""A resource's inputs as plain data, with `UNKNOWN` for values that are not known yet.
 
-Keys are the provider's own, in camelCase. No units. In a preview, what another resource computes is
-unknown; a rule passes over such a property, and judges it in `up`.
+Keys are those of the provider, in camelCase. In a preview, outputs of other resources are unknown:
+a rule skips such a property in the preview and checks it in `up`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 
 class Unknown:
-    """A value that another resource computes; the only one is `UNKNOWN`."""
+    """The type of `UNKNOWN`, an output of another resource that does not exist yet."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
@@ -25,14 +25,14 @@ UNKNOWN: Final = Unknown()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:
-    """One resource as the engine hands it to a policy."""
+    """One resource that the engine passes to a policy."""
 
     type: str
     name: str
     inputs: Mapping[str, Any]
 
     def at(self, *path: str) -> Any:
-        """Return the input at that path: UNKNOWN where a step of it is, None where it is absent."""
+        """Return the input at that path; UNKNOWN if a part of it is, `None` if it is absent."""
         value: Any = self.inputs
         for key in path:
             if value is UNKNOWN:
@@ -43,7 +43,7 @@ class Resource:
         return value
 
     def items(self, *path: str) -> list[Any] | Unknown:
-        """Return the list at that path, empty where it is absent."""
+        """Return the list at that path; empty if it is absent."""
         value = self.at(*path)
         if value is UNKNOWN:
             return UNKNOWN
@@ -51,7 +51,7 @@ class Resource:
 
 
 def plain(value: Any, unknown: type[Exception]) -> Any:
-    """Copy the proxies of pulumi-policy, which raise `unknown` where a value is not known."""
+    """Copy the proxies of pulumi-policy, which raise `unknown` for an unknown value."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -71,7 +71,7 @@ def _known(get: Callable[[Any], Any], key: Any, unknown: type[Exception]) -> Any
 
 
 def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text with its path; start-up scripts are read through their base64."""
+    """Yield every string with its path; user data also decoded from base64."""
     if isinstance(value, str):
         yield path, value
         if path.rpartition(".")[2] in {"userData", "user_data"}:
@@ -85,7 +85,7 @@ def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def decoded(text: str) -> str:
-    """Return the text behind base64; empty where it is none."""
+    """Return the text encoded in base64; empty if it is not base64."""
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):
@@ -93,5 +93,5 @@ def decoded(text: str) -> str:
 
 
 def is_true(value: Any) -> bool:
-    """Whether a flag is set; some of AWS' flags are texts."""
+    """Return whether a flag is set. Some flags of AWS are strings."""
     return value is True or value == "true"

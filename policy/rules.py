@@ -1,7 +1,7 @@
-"""The rules of the pack: each takes a resource and yields what is wrong with it, and what to do.
+"""The rules of the pack: each yields the violations of one resource, with what to change.
 
-GPUs are counted as cards, as `fleet.catalog` has them. Sources stand with the tables there; the
-keys are those of pulumi_aws 7, pulumi_oci 5 and pulumi_kubernetes 4.
+GPUs are counted as in `fleet.catalog`. The keys of inputs are those of pulumi_aws 7, pulumi_oci 5
+and pulumi_kubernetes 4.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PRIVILEGED: Final = re.compile(r"privileged\\*\"?\s*[:=]\s*true")
 
 
 def gpu_pools_tainted(resource: Resource, _declared: Declared) -> Iterator[str]:
-    """A pool with GPUs keeps away what does not ask for one, from its first node on."""
+    """Require a taint on pools with GPUs, so that only GPU pods run there."""
     if resource.type == NODE_GROUP and _has_gpus(resource):
         taints = resource.items("taints")
         hard = {TAINT_EFFECTS[effect] for effect in _HARD_EFFECTS}
@@ -52,7 +52,7 @@ def gpu_pools_tainted(resource: Resource, _declared: Declared) -> Iterator[str]:
             for taint in cast("list[Any]", taints)
         ):
             yield (
-                f"taints: has GPUs and no taint {GPU_TAINT_KEY}, so that any pod may fill its "
+                f"taints: the pool has GPUs but no taint {GPU_TAINT_KEY}, so any pod can fill its "
                 f"nodes; add {GPU_TAINT_KEY}=true:NO_SCHEDULE"
             )
     if resource.type == NODE_POOL and _has_gpus(resource):
@@ -62,31 +62,31 @@ def gpu_pools_tainted(resource: Resource, _declared: Declared) -> Iterator[str]:
             if value is not UNKNOWN and not _taints_gpu(text or ""):
                 reader = "the autoscaler" if key == KUBELET_ARGUMENTS_METADATA else "the kubelet"
                 yield (
-                    f"nodeMetadata.{key}: has GPUs and tells {reader} of no taint {GPU_TAINT_KEY}; "
-                    f"pass --register-with-taints={GPU_TAINT_KEY}=:NoSchedule"
+                    f"nodeMetadata.{key}: the pool has GPUs, but {reader} reads no taint "
+                    f"{GPU_TAINT_KEY} here; add --register-with-taints={GPU_TAINT_KEY}=:NoSchedule"
                 )
 
 
 def imds_v2(resource: Resource, _declared: Declared) -> Iterator[str]:
-    """The metadata service answers only to a session token: no forged request gets a role."""
+    """Require IMDSv2: without a session token, a forged request could get the node's role."""
     if resource.type in (LAUNCH_TEMPLATE, INSTANCE):
         tokens = resource.at("metadataOptions", "httpTokens")
         off = resource.at("metadataOptions", "httpEndpoint") == "disabled"
         if tokens not in ("required", UNKNOWN) and not off:
-            yield "metadataOptions.httpTokens: is not required; write httpTokens: required (IMDSv2)"
+            yield "metadataOptions.httpTokens: allows IMDSv1; set it to required"
     if resource.type == NODE_GROUP and resource.at("launchTemplate") is None:
         yield (
-            "launchTemplate: there is none, and without one nodes answer IMDSv1; give a template "
-            "with metadataOptions.httpTokens: required"
+            "launchTemplate: is missing, so the nodes have IMDSv1; add a launch template with "
+            "metadataOptions.httpTokens: required"
         )
 
 
 def encrypted_disks(resource: Resource, _declared: Declared) -> Iterator[str]:
-    """Every EBS disk is encrypted. OCI encrypts all block storage, and has no switch for it."""
+    """Require encryption of every EBS disk. OCI always encrypts block storage."""
     if resource.type == LAUNCH_TEMPLATE:
         mappings = resource.items("blockDeviceMappings")
         if mappings == []:
-            yield "blockDeviceMappings: names no disk, so that the AMI decides; name it, encrypted"
+            yield "blockDeviceMappings: is empty, so the AMI decides; add an encrypted disk"
         yield from _disks(mappings, "blockDeviceMappings", inside="ebs")
     if resource.type == INSTANCE:
         root = resource.at("rootBlockDevice")
@@ -95,14 +95,14 @@ def encrypted_disks(resource: Resource, _declared: Declared) -> Iterator[str]:
     if resource.type == VOLUME:
         yield from _disks([resource.inputs], "volume")
     if resource.type == NODE_GROUP and resource.at("launchTemplate") is None:
-        yield "launchTemplate: there is none, and without one disks are not encrypted; give one"
+        yield "launchTemplate: is missing, so the disks are not encrypted; add a launch template"
 
 
 def no_plaintext_tokens(resource: Resource, _declared: Declared) -> Iterator[str]:
-    """No token stands where it is readable: values, environments, ConfigMaps, scripts, tags.
+    """Refuse tokens in readable text: values, environments, ConfigMaps, scripts, tags.
 
-    The data of a Secret and the settings of a provider are where tokens belong; whether those are
-    marked secret a policy is not told.
+    Tokens belong in the data of a Secret and the settings of a provider. A policy cannot see
+    whether those are marked as secret.
     """
     if resource.type.startswith("pulumi:providers:"):
         return
@@ -111,11 +111,11 @@ def no_plaintext_tokens(resource: Resource, _declared: Declared) -> Iterator[str
         inputs = {key: one for key, one in inputs.items() if key not in ("data", "stringData")}
     found = {path for path, text in texts(inputs) if TOKEN.search(text)}
     for path in sorted(found):
-        yield f"{path}: holds a token or a key in plain text; put it in a Secret and name that"
+        yield f"{path}: contains a token or a key in plain text; move it to a Secret"
 
 
 def pinned_charts(resource: Resource, declared: Declared) -> Iterator[str]:
-    """A chart has the exact version that this repository pins, or that the stack file names."""
+    """Require the chart versions of this repository or of the stack file."""
     if resource.type not in CHART_TYPES:
         return
     chart, version = resource.at("chart"), resource.at("version")
@@ -123,46 +123,49 @@ def pinned_charts(resource: Resource, declared: Declared) -> Iterator[str]:
         return
     name = str(chart).rstrip("/").rpartition("/")[2]
     if not isinstance(version, str) or not _EXACT_VERSION.fullmatch(version):
-        yield f"version: {version} of chart {name} is no exact version; write all three numbers"
+        yield f"version: {version} of chart {name} is not an exact version; write one like 1.2.3"
     elif name in CHARTS and name in get_args(ChartName):
         pinned = source(cast("ChartName", name), declared.charts).version
         if version != pinned:
             yield (
-                f"version: chart {name} is pinned to {pinned} in fleet/catalog/charts.py, not "
-                f"{version}; change the pin, where every stack and test sees it"
+                f"version: chart {name} is pinned to {pinned} in fleet/catalog/charts.py, not to "
+                f"{version}; change the version there"
             )
 
 
 def no_undeclared_privileges(resource: Resource, declared: Declared) -> Iterator[str]:
-    """A lane runs privileged containers only where the stack file says so of that lane."""
+    """Refuse privileged containers of a lane unless its stack file allows them."""
     lane, path = _privileged_lane(resource)
     if path and lane not in declared.privileged_lanes:
         yield (
-            f"{path}: runs privileged containers, which the stack file does not say of this lane; "
-            "declare container_mode: dind, device_access: privileged or privileged: true"
+            f"{path}: allows privileged containers, but the stack file does not for this lane; add "
+            "container_mode: dind, device_access: privileged or privileged: true to the lane"
         )
 
 
 def gpu_ceiling(
     resources: Iterable[Resource], declared: Declared, max_gpus: int | None
 ) -> Iterator[tuple[str, str]]:
-    """All pools at their maximum have no more GPUs than the stack's ceiling.
+    """Limit the GPUs of all pools together at their maximum size to `max_gpus`.
 
-    Yields the name of the largest pool, and what is wrong. Without `max_gpus` there is no ceiling.
+    Yields the name of the largest pool and the violation. `None` disables the rule.
     """
     if max_gpus is None:
         return
-    pools = {one.name: _most_gpus(one, declared) for one in resources if _has_gpus(one)}
+    pools = {one.name: _max_gpus(one, declared) for one in resources if _has_gpus(one)}
     for name, gpus in pools.items():
         if gpus is None:
-            yield name, "has GPUs that cannot be counted; name types that fleet/catalog knows"
+            yield (
+                name,
+                "has an unknown number of GPUs; use instance types or shapes of fleet/catalog",
+            )
     total = sum(gpus or 0 for gpus in pools.values())
     if total > max_gpus:
         largest = max(pools, key=lambda name: pools[name] or 0)
         yield (
             largest,
-            f"the pools of this stack may grow to {total} GPUs, its ceiling is {max_gpus}; lower "
-            "max_size, or raise max_gpus in the pack's configuration of the stack",
+            f"the pools of this stack can grow to {total} GPUs, but max_gpus is {max_gpus}; lower "
+            "max_size, or raise max_gpus in policy/<stack>.json",
         )
 
 
@@ -190,12 +193,12 @@ def _disks(disks: Any, path: str, *, inside: str | None = None) -> Iterator[str]
         return
     for index, one in enumerate(cast("list[Any]", disks)):
         disk = _get(one, inside) if inside else one
-        # A mapping without `ebs` takes a device away, or is an instance store.
+        # A mapping without `ebs` removes a device or is an instance store.
         if inside and disk is None:
             continue
         encrypted = _get(disk, "encrypted")
         if encrypted is not UNKNOWN and not is_true(encrypted):
-            yield f"{path}[{index}].encrypted: the disk is not encrypted; write encrypted: true"
+            yield f"{path}[{index}].encrypted: the disk is not encrypted; set encrypted: true"
 
 
 def _instance_types(resource: Resource) -> list[str]:
@@ -216,8 +219,8 @@ def _has_gpus(resource: Resource) -> bool:
     return False
 
 
-def _most_gpus(resource: Resource, declared: Declared) -> int | None:
-    """Count the GPUs of a pool at its maximum; None where the catalog does not know its nodes."""
+def _max_gpus(resource: Resource, declared: Declared) -> int | None:
+    """Return the GPUs of a pool at its maximum; `None` if the catalog does not know its nodes."""
     if resource.type == NODE_GROUP:
         kinds = [INSTANCE_TYPES.get(name) for name in _instance_types(resource)]
         per_node = [one.gpus for one in kinds if one is not None]
@@ -242,7 +245,7 @@ def _taints_gpu(text: str) -> bool:
 
 
 def _privileged_lane(resource: Resource) -> tuple[str, str]:
-    """Return the lane of a resource and the path of what makes it privileged; empty without one."""
+    """Return the lane of a resource and the path of its privileged setting; empty without one."""
     if resource.type == CONFIG_MAP:
         for path, text in texts(resource.at("data"), "data"):
             if _PRIVILEGED.search(text):
@@ -264,7 +267,7 @@ def _privileged_lane(resource: Resource) -> tuple[str, str]:
 
 
 def _privileged_at(value: Any, path: str) -> str:
-    """Return the path of the first container that is privileged; empty without one."""
+    """Return the path of the first privileged container; empty without one."""
     if isinstance(value, Mapping):
         mapping = cast("Mapping[str, Any]", value)
         if is_true(mapping.get("privileged")):

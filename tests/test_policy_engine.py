@@ -1,4 +1,4 @@
-"""The pack as the real engine runs it, in a rehearsal: what it refuses stops the preview."""
+"""The policy pack in a rehearsal with the real engine: a violation stops the preview."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ PACK = ROOT / "policy"
 
 engine = pytest.mark.engine
 with_pack = pytest.mark.skipif(
-    not (PACK / ".venv/bin/python").exists(), reason="make policy makes the pack's environment"
+    not (PACK / ".venv/bin/python").exists(),
+    reason="make policy creates the environment of the pack",
 )
 
 
-def open_machine() -> None:
+def insecure_template() -> None:
     provider = aws.Provider("aws", region="us-west-2")
     aws.ec2.LaunchTemplate(
-        "open",
+        "insecure",
         tags={"token": "glpat-abcdefghijklmnopqrst"},
         block_device_mappings=[
             aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
@@ -55,14 +56,14 @@ def test_a_violation_stops_the_preview_and_names_resource_and_remedy(tmp_path: P
     result = rehearse(
         ROOT / "Pulumi.staging.yaml",
         folder=tmp_path / "left",
-        program=open_machine,
+        program=insecure_template,
         policy=PACK,
     )
     problems = "\n".join(result.problems)
     for rule in ("imds-v2", "encrypted-disks", "no-plaintext-tokens"):
-        assert f"LaunchTemplate open: policy {rule}: " in problems
-    assert "write httpTokens: required" in problems
-    assert [phase.title for phase in result.phases] == ["preview"], "nothing was made"
+        assert f"LaunchTemplate insecure: policy {rule}: " in problems
+    assert "set it to required" in problems
+    assert [phase.title for phase in result.phases] == ["preview"], "nothing was created"
 
 
 @pytest.fixture
@@ -77,18 +78,18 @@ def pack_of_one_gpu(tmp_path: Path) -> Path:
 
 @engine
 @with_pack
-def test_the_ceiling_of_a_stack_comes_from_the_packs_configuration(
+def test_max_gpus_comes_from_the_configuration_of_the_pack(
     tmp_path: Path, pack_of_one_gpu: Path
 ) -> None:
     staging = ROOT / "Pulumi.staging.yaml"
     result = rehearse(staging, folder=tmp_path / "left", policy=pack_of_one_gpu)
     (problem,) = result.problems
-    assert "policy gpu-ceiling: the pools of this stack may grow to 2 GPUs" in problem
+    assert "policy gpu-ceiling: the pools of this stack can grow to 2 GPUs" in problem
 
 
 @engine
 @with_pack
-def test_of_a_change_the_pack_judges_the_end_only(tmp_path: Path, pack_of_one_gpu: Path) -> None:
+def test_the_pack_checks_only_the_last_revision(tmp_path: Path, pack_of_one_gpu: Path) -> None:
     data = {"config": stackfiles.config("staging")}
     pools = data["config"]["gpu-runners:stack"]["clusters"]["ci-staging"]["eks"]["pools"]
     pools["t4"]["max_size"] = 1
@@ -100,7 +101,7 @@ def test_of_a_change_the_pack_judges_the_end_only(tmp_path: Path, pack_of_one_gp
         folder=tmp_path / "left",
         policy=pack_of_one_gpu,
     )
-    assert result.problems == (), "a stack over its ceiling can be brought under it"
+    assert result.problems == (), "a stack above max_gpus can be reduced"
 
 
 def test_a_folder_without_a_pack_is_refused(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_a_folder_without_a_pack_is_refused(tmp_path: Path) -> None:
 
 def test_a_pack_without_its_environment_is_refused(tmp_path: Path) -> None:
     (tmp_path / "PulumiPolicy.yaml").touch()
-    with pytest.raises(RehearsalError, match="has no .venv"):
+    with pytest.raises(RehearsalError, match=r"has no \.venv"):
         pack_of(tmp_path, "staging").host(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The rules by which a stranger's pull request can do no harm, held against the files of CI."""
+"""The security rules of docs/ci.md, checked in the files of CI."""
 
 from __future__ import annotations
 
@@ -48,9 +48,11 @@ def steps(file: Path) -> list[dict[str, Any]]:
 
 
 def permissions(workflow: str) -> set[tuple[str, str]]:
-    """Everything that any token of the workflow may do."""
+    """Return the permissions of all tokens of the workflow."""
     data = parsed(WORKFLOWS[workflow])
-    assert isinstance(data["permissions"], dict), "the default of a repository may be to write"
+    assert isinstance(data["permissions"], dict), (
+        "the default of a repository can be write permissions"
+    )
     granted = set(data["permissions"].items())
     for job in data["jobs"].values():
         granted |= set(job.get("permissions", {}).items())
@@ -58,7 +60,7 @@ def permissions(workflow: str) -> set[tuple[str, str]]:
 
 
 def commands(data: Any) -> Iterator[str]:
-    """Every shell text of a GitLab file."""
+    """Yield every shell command of a GitLab file."""
     if isinstance(data, dict):
         for key, value in data.items():
             if key in ("script", "before_script", "after_script"):
@@ -68,7 +70,7 @@ def commands(data: Any) -> Iterator[str]:
 
 
 @every_file
-def test_every_action_is_pinned_by_commit_and_says_its_version(file: Path) -> None:
+def test_every_action_is_pinned_by_commit_with_its_version_as_comment(file: Path) -> None:
     used = re.findall(r"uses: (.*)", file.read_text())
     assert len(used) == sum("uses" in step for step in steps(file))
     for text in used:
@@ -76,7 +78,7 @@ def test_every_action_is_pinned_by_commit_and_says_its_version(file: Path) -> No
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", text), text
 
 
-def test_one_action_has_one_pin() -> None:
+def test_an_action_has_the_same_pin_in_every_file() -> None:
     pins = {
         tuple(text.split("@"))
         for file in FILES
@@ -86,38 +88,38 @@ def test_one_action_has_one_pin() -> None:
 
 
 @every_file
-def test_nothing_that_others_write_becomes_shell(file: Path) -> None:
+def test_no_expression_is_part_of_a_shell_script(file: Path) -> None:
     for step in steps(file):
-        assert "${{" not in step.get("run", ""), "values reach a shell by its environment"
+        assert "${{" not in step.get("run", ""), "pass values to a shell in environment variables"
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_no_workflow_runs_a_strangers_code_with_the_bases_rights(workflow: str) -> None:
+def test_no_workflow_runs_code_of_a_pull_request_with_write_permissions(workflow: str) -> None:
     assert "pull_request_target" not in triggers(workflow)
 
 
 @pytest.mark.parametrize("workflow", OPEN_TO_FORKS)
-def test_what_forks_start_has_no_secret_and_writes_nothing(workflow: str) -> None:
+def test_workflows_for_forks_have_no_secret_and_a_read_only_token(workflow: str) -> None:
     assert permissions(workflow) == {("contents", "read")}
     text = WORKFLOWS[workflow].read_text()
     assert "secrets." not in text
     assert "github.token" not in text
 
 
-def test_every_workflow_has_its_place_in_these_rules() -> None:
+def test_every_workflow_has_a_rule() -> None:
     assert {*OPEN_TO_FORKS, *WITH_CREDENTIALS, "comment"} == set(WORKFLOWS)
     started = {name for name in WORKFLOWS if "pull_request" in triggers(name)}
     assert started == {*OPEN_TO_FORKS, "preview"}
 
 
 @every_file
-def test_no_checkout_leaves_its_token_behind(file: Path) -> None:
+def test_no_checkout_persists_its_token(file: Path) -> None:
     for step in steps(file):
         if step.get("uses", "").startswith("actions/checkout@"):
             assert step["with"]["persist-credentials"] is False
 
 
-def test_the_workflow_that_comments_runs_the_default_branchs_code() -> None:
+def test_comment_runs_the_code_of_the_default_branch() -> None:
     assert triggers("comment") == {"workflow_run"}
     assert permissions("comment") == {
         ("actions", "read"),
@@ -130,27 +132,27 @@ def test_the_workflow_that_comments_runs_the_default_branchs_code() -> None:
     assert checkout["with"]["ref"] == "${{ github.event.repository.default_branch }}"
     assert "secrets." not in WORKFLOWS["comment"].read_text()
     assert "download-artifact" not in WORKFLOWS["comment"].read_text(), (
-        "the artifact is read by code that counts its bytes"
+        "tools/github_comment.py downloads the artifact with a limit"
     )
 
 
-def test_the_workflow_that_comments_waits_for_the_one_that_makes_diffs() -> None:
+def test_comment_starts_after_diff() -> None:
     data = parsed(WORKFLOWS["comment"])
     assert data[True]["workflow_run"]["workflows"] == [parsed(WORKFLOWS["diff"])["name"]]
     assert WORKFLOWS["diff"] == ROOT / github_comment.WORKFLOW
     (upload,) = (s for s in steps(WORKFLOWS["diff"]) if "upload-artifact" in s.get("uses", ""))
     assert upload["with"]["name"] == "diff-${{ matrix.stack }}"
-    assert upload["with"]["path"].endswith("/diff.json"), "the one file that the comment takes"
+    assert upload["with"]["path"].endswith("/diff.json"), "the only file that the comment accepts"
 
 
-def test_previews_with_credentials_are_for_branches_of_the_repository_only() -> None:
+def test_previews_with_credentials_run_only_for_branches_of_the_repository() -> None:
     for job in jobs("preview").values():
         assert SAME_REPOSITORY in job["if"]
-        assert "||" not in job["if"], "each of the conditions must hold"
+        assert "||" not in job["if"], "all conditions must be true"
 
 
 @pytest.mark.parametrize("workflow", WITH_CREDENTIALS)
-def test_credentials_are_tokens_of_minutes_and_one_client_secret(workflow: str) -> None:
+def test_credentials_are_oidc_tokens_and_one_client_secret(workflow: str) -> None:
     assert ("id-token", "write") in permissions(workflow)
     allowed = {("contents", "read"), ("id-token", "write")}
     allowed |= {("issues", "write")} if workflow == "drift" else set()
@@ -161,7 +163,7 @@ def test_credentials_are_tokens_of_minutes_and_one_client_secret(workflow: str) 
     assert set(re.findall(r"vars\.(AWS_\w+ROLE_ARN)", text)) == {f"AWS_{role}_ROLE_ARN"}
 
 
-def test_only_what_environments_guard_may_change_an_account() -> None:
+def test_only_jobs_with_an_environment_change_an_account() -> None:
     for workflow in WORKFLOWS:
         for job in jobs(workflow).values():
             used = [step["with"] for step in job["steps"] if step.get("uses", "").startswith("./")]
@@ -173,7 +175,7 @@ def test_only_what_environments_guard_may_change_an_account() -> None:
     assert triggers("deploy") == {"push"}
 
 
-def test_the_nightly_check_reads_the_accounts_and_takes_no_change() -> None:
+def test_the_drift_check_refreshes_and_expects_no_changes() -> None:
     (options,) = (
         s["with"] for s in steps(WORKFLOWS["drift"]) if s.get("uses", "").startswith("./")
     )
@@ -184,13 +186,13 @@ def test_the_nightly_check_reads_the_accounts_and_takes_no_change() -> None:
     )
 
 
-def test_pulumi_runs_with_the_policy_pack_and_hides_outputs() -> None:
+def test_pulumi_runs_with_the_policy_pack_and_without_outputs() -> None:
     (pulumi,) = (
         s for file in ACTIONS for s in steps(file) if "pulumi/actions" in s.get("uses", "")
     )
     assert pulumi["with"]["policyPacks"] == "policy"
     assert pulumi["with"]["policyPackConfigs"] == "policy/${{ inputs.stack }}.json"
-    assert pulumi["with"]["suppress-outputs"] is True, "outputs hold kubeconfigs"
+    assert pulumi["with"]["suppress-outputs"] is True, "outputs contain kubeconfigs"
     gitlab = [text for text in commands(parsed(GITLAB)) if text.startswith("pulumi ")]
     assert len(gitlab) == 3
     for text in gitlab:
@@ -202,7 +204,7 @@ def test_every_shipped_stack_has_a_configuration_of_the_pack() -> None:
     assert {file.stem for file in (ROOT / "policy").glob("*.json")} == set(STACKS)
 
 
-def test_the_cli_of_deployments_is_the_one_that_rehearsals_pin() -> None:
+def test_deployments_have_the_cli_version_of_rehearsals() -> None:
     module = (ROOT / "packages/pulumi-rehearsal/src/pulumi_rehearsal/cli_module/go.mod").read_text()
     (pinned,) = re.findall(r"github.com/pulumi/pulumi/pkg/v3 v(\S+)", module)
     (pulumi,) = (
@@ -234,7 +236,9 @@ def test_every_make_target_that_ci_calls_exists() -> None:
 def test_every_shipped_stack_is_in_the_matrix(workflow: str) -> None:
     (job,) = jobs(workflow).values()
     assert tuple(job["strategy"]["matrix"]["stack"]) == STACKS
-    assert job["strategy"]["fail-fast"] is False, "one stack's refusal hides no other's diff"
+    assert job["strategy"]["fail-fast"] is False, (
+        "an error in one stack must not prevent the other diff"
+    )
 
 
 def test_every_shipped_stack_is_deployed_and_commented_on() -> None:
@@ -255,7 +259,7 @@ def test_gitlab_has_every_stack_too() -> None:
     assert [rule["when"] for rule in data["prod"]["rules"]] == ["manual"]
 
 
-def test_gitlab_gives_tokens_to_merge_requests_of_the_project_only() -> None:
+def test_gitlab_gives_tokens_only_to_merge_requests_of_the_project() -> None:
     data = parsed(GITLAB)
     with_tokens = [
         job

@@ -1,7 +1,7 @@
-"""The little of a forge's REST API that the comments of CI need: JSON, pages, one small download.
+"""A client for the REST API of GitHub or GitLab: JSON, pagination, one small download.
 
-No units but bytes and seconds. Sources: https://docs.github.com/en/rest and
-https://docs.gitlab.com/api/rest/ (both page by the Link header).
+Sources: https://docs.github.com/en/rest and https://docs.gitlab.com/api/rest/ (both paginate with
+the Link header).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ TIMEOUT_S: Final = 30.0
 
 
 class ForgeError(Exception):
-    """The forge refused a request, or answered what nobody can use; the message names no token."""
+    """The API refused a request or sent an unusable answer. The message contains no token."""
 
 
 class Forge:
-    """One API, with one token in a header that no redirect to another host gets to see."""
+    """One API. The header with the token is not sent on a redirect to another host."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self._url = url.rstrip("/")
         self._session = requests.Session()
-        # A .netrc of the machine would replace the header.
+        # With trust_env, a .netrc file would replace the header.
         self._session.trust_env = False
         self._session.headers.update(headers)
 
@@ -33,7 +33,7 @@ class Forge:
         return self._json(self._request("GET", self._url + path, params=query))
 
     def pages(self, path: str, key: str | None = None, **query: str) -> Iterator[dict[str, Any]]:
-        """Yield the items of a list, page after page; `key` is where they stand in an object.
+        """Yield the items of a paginated list, or of the list under `key` of an object.
 
         Raises ForgeError.
         """
@@ -46,20 +46,22 @@ class Forge:
             url = response.links.get("next", {}).get("url")
             parameters = {}
             if url is not None and not url.startswith(f"{self._url}/"):
-                raise ForgeError(f"the next page of {path} is at another host; nothing was read")
+                raise ForgeError(
+                    f"the next page of {path} is on another host; it was not requested"
+                )
 
     def send(self, method: str, path: str, body: Mapping[str, str]) -> Any:
-        """Send JSON by POST, PUT or PATCH and return the answer's. Raises ForgeError."""
+        """Send JSON by POST, PUT or PATCH and return the JSON of the answer. Raises ForgeError."""
         return self._json(self._request(method, self._url + path, json=body))
 
     def download(self, path: str, limit: int) -> bytes:
-        """Return what lies there, at most `limit` bytes. Raises ForgeError where it is more."""
+        """Return the content at that path. Raises ForgeError if it is larger than `limit` bytes."""
         with self._request("GET", self._url + path, stream=True) as response:
             data = b""
             for part in response.iter_content(65536):
                 data += part
                 if len(data) > limit:
-                    raise ForgeError(f"{path} is larger than {limit} bytes; nothing was taken")
+                    raise ForgeError(f"{path} is larger than {limit} bytes; it was not used")
         return data
 
     def _request(self, method: str, url: str, **options: Any) -> requests.Response:
@@ -72,8 +74,8 @@ class Forge:
             ) from None
         if not response.ok:
             raise ForgeError(
-                f"{method} {path}: status {response.status_code}; 401, 403 and 404 mean that the "
-                "token lacks a permission, which docs/ci.md lists"
+                f"{method} {path}: status {response.status_code}; with 401, 403 or 404 the token "
+                "lacks a permission (docs/ci.md lists them)"
             )
         return response
 
@@ -83,5 +85,5 @@ class Forge:
             return response.json()
         except requests.JSONDecodeError:
             raise ForgeError(
-                f"{response.url} answers no JSON; is the API's address right?"
+                f"{response.url} did not answer with JSON; check the URL of the API"
             ) from None

@@ -1,7 +1,7 @@
-"""Post the credential-free diffs of a workflow run at its pull request, one comment per stack.
+"""Post the diffs of a workflow run as comments on its pull request, one per stack.
 
-Run by comment.yaml on the default branch's code. What a run is about is asked of the API; nothing
-of the artifact decides where a comment goes.
+comment.yaml runs this from the default branch. The pull request comes from the API, never from the
+untrusted artifact.
 
 Source: https://docs.github.com/en/rest/actions/workflow-runs, .../actions/artifacts,
 .../pulls/pulls and .../issues/comments.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tools.forge import Forge, ForgeError
-from tools.hostile import ARCHIVE_LIMIT, HostileError, marker, rendered, unpacked
+from tools.untrusted import ARCHIVE_LIMIT, ArtifactError, marker, rendered, unpacked
 
 WORKFLOW: Final = ".github/workflows/diff.yaml"
 AUTHOR: Final = "github-actions[bot]"
@@ -26,7 +26,7 @@ FINISHED: Final = frozenset({"success", "failure"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """A finished run of diff.yaml, in the API's own words."""
+    """A finished run of diff.yaml; the fields are those of the API."""
 
     id: int
     conclusion: str
@@ -40,7 +40,7 @@ class Run:
 def main(
     arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ
 ) -> int:
-    """Comment; 0 also where there is nothing to comment on, 1 where the API refuses."""
+    """Write the comments. Return 1 if the API refuses, otherwise 0, also without a comment."""
     parser = argparse.ArgumentParser(prog="python -m tools.github_comment", description=__doc__)
     parser.add_argument("--run", type=int, required=True, help="id of the run of diff.yaml")
     parser.add_argument("stacks", nargs="+", help="stacks of the matrix in diff.yaml")
@@ -57,24 +57,24 @@ def main(
     try:
         run = read_run(forge, options.run)
         if run is None:
-            print("nothing to say: no finished run of diff.yaml for a pull request")
+            print("no comment: this is not a finished run of diff.yaml for a pull request")
             return 0
         number = pull_request(forge, run)
         if number is None:
-            print("nothing to say: no single open pull request has this head any more")
+            print("no comment: the commit is not the head of exactly one open pull request")
             return 0
         for stack in options.stacks:
             print(f"{stack}: {post(forge, number, stack, body(forge, run, stack))}")
     except ForgeError as error:
-        print(f"refused: {error}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 
 
 def read_run(forge: Forge, number: int) -> Run | None:
-    """Return the run, None where it is not a finished run of diff.yaml for a pull request."""
+    """Return the run; `None` if it is not a finished run of diff.yaml for a pull request."""
     run = forge.get(f"/actions/runs/{number}")
-    # `path` may carry "@ref"; head_repository is null once a fork is deleted.
+    # `path` may end with "@ref"; head_repository is null after a fork is deleted.
     workflow = str(run["path"]).partition("@")[0]
     if (
         run["event"] != "pull_request"
@@ -95,10 +95,10 @@ def read_run(forge: Forge, number: int) -> Run | None:
 
 
 def pull_request(forge: Forge, run: Run) -> int | None:
-    """Return the number of the open pull request whose head is the run's.
+    """Return the number of the open pull request with the head of the run.
 
-    None where its head has moved on (a newer run comments), and where two of them share the head:
-    the diff is against the base of one, and the run does not say of which.
+    `None` if the head has changed since, because a newer run will comment, and if two pull requests
+    have the same head: the run does not show against which base the diff is.
     """
     head = f"{run.head_owner}:{run.head_branch}"
     found = [
@@ -112,23 +112,23 @@ def pull_request(forge: Forge, run: Run) -> int | None:
 
 
 def body(forge: Forge, run: Run, stack: str) -> str:
-    """Return the comment: the diff, or the fixed words that there is none."""
+    """Return the comment: the diff, or a fixed text if there is none."""
     try:
         artifact = _artifact(forge, run, stack)
         if artifact is None:
-            raise HostileError(f"the run ended with {run.conclusion} and left no diff")
+            raise ArtifactError(f"the run ended with {run.conclusion} and has no diff")
         archive = forge.download(f"/actions/artifacts/{artifact}/zip", ARCHIVE_LIMIT)
         return rendered(unpacked(archive), marker=marker(stack), run=run.url)
-    except HostileError as error:
+    except ArtifactError as error:
         print(f"{stack}: {error}")
         return (
             f"{marker(stack)}\n### {stack}: no diff\n\nThe rehearsal of this stack failed; "
-            f"[its run]({run.url}) says why."
+            f"see [the run]({run.url}) for the reason."
         )
 
 
 def _artifact(forge: Forge, run: Run, stack: str) -> int | None:
-    """Return the artifact's id, None without one. Raises HostileError for a large one."""
+    """Return the id of the artifact; `None` without one. Raises ArtifactError for a large one."""
     named: list[dict[str, Any]] = [
         one
         for one in forge.pages(f"/actions/runs/{run.id}/artifacts", key="artifacts")
@@ -137,21 +137,21 @@ def _artifact(forge: Forge, run: Run, stack: str) -> int | None:
     if not named:
         return None
     if named[-1]["size_in_bytes"] > ARCHIVE_LIMIT:
-        raise HostileError(f"the artifact is larger than {ARCHIVE_LIMIT} bytes")
+        raise ArtifactError(f"the artifact is larger than {ARCHIVE_LIMIT} bytes")
     return int(named[-1]["id"])
 
 
 def post(forge: Forge, number: int, stack: str, text: str) -> str:
-    """Edit the comment of that stack, or write the first one; return which."""
+    """Edit the comment of that stack or write a new one. Return which comment it is."""
     for comment in forge.pages(f"/issues/{number}/comments"):
-        # Anybody can write the marker; only a workflow's token writes as this author.
+        # Every user can write the marker, but only the token of a workflow has this author.
         author: dict[str, Any] | None = comment["user"]
         own = author is not None and author["login"] == AUTHOR
         if own and str(comment["body"]).startswith(marker(stack)):
             forge.send("PATCH", f"/issues/comments/{comment['id']}", {"body": text})
             return f"comment {comment['id']} edited"
-    made = forge.send("POST", f"/issues/{number}/comments", {"body": text})
-    return f"comment {made['id']} written"
+    created = forge.send("POST", f"/issues/{number}/comments", {"body": text})
+    return f"comment {created['id']} written"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The table of all checks in docs/troubleshooting.md, made of the checks themselves.
+"""The table of all checks in docs/troubleshooting.md, generated from the checks.
 
-`python -m fleet.checks` prints it, `--write` puts it between the two markers of the document.
+`python -m fleet.checks` prints it; `--write` replaces the text between the document's two markers.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ END = "<!-- checks: end -->"
 
 
 def table() -> str:
-    """Return the checks as Markdown, by identifier."""
+    """Return the checks as a Markdown table, sorted by identifier."""
     rows = [
         f"| `{check.identifier}` | {_severity(check)} | {check.summary} |"
         for check in sorted(CHECKS, key=lambda check: check.identifier)
     ]
-    return "\n".join(["| identifier | severity | what it looks for |", "|---|---|---|", *rows])
+    return "\n".join(["| identifier | severity | what it finds |", "|---|---|---|", *rows])
 
 
 def _severity(check: Check) -> str:
     return f"{check.severity}, error if strict" if check.strict else check.severity
 
 
-def placed(document: str) -> str:
-    """Return a document with the table between its markers.
+def with_table(document: str) -> str:
+    """Return the document with the table between its markers.
 
-    Raises ValueError where a marker is missing.
+    Raise ValueError if a marker is missing.
     """
     before, begin, rest = document.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -43,11 +43,11 @@ def placed(document: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, or write it."""
+    """Print the table, or write it into the document."""
     parser = argparse.ArgumentParser(prog="python -m fleet.checks", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {FILE.name}")
     if parser.parse_args(arguments).write:
-        FILE.write_text(placed(FILE.read_text(encoding="utf-8")), encoding="utf-8")
+        FILE.write_text(with_table(FILE.read_text(encoding="utf-8")), encoding="utf-8")
     else:
         print(table())
 

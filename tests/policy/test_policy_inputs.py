@@ -13,7 +13,7 @@ class UnknownValueError(Exception):
 
 
 class MappingProxy(Mapping[str, Any]):
-    """Behaves as those of pulumi-policy: looking at what is unknown raises."""
+    """Behaves like the proxies of pulumi-policy: access to an unknown value raises."""
 
     def __init__(self, target: dict[str, Any]) -> None:
         self.target = target
@@ -45,7 +45,7 @@ def known(value: Any) -> Any:
     return value
 
 
-def test_one_unknown_value_hides_no_other() -> None:
+def test_an_unknown_value_does_not_affect_other_values() -> None:
     proxy = MappingProxy(
         {
             "id": SENTINEL,
@@ -60,7 +60,7 @@ def test_one_unknown_value_hides_no_other() -> None:
     }
 
 
-def test_a_path_through_something_unknown_is_unknown_and_through_nothing_is_none() -> None:
+def test_a_path_through_an_unknown_value_is_unknown_and_an_absent_path_is_none() -> None:
     resource = Resource(
         type="a:b:C",
         name="x",
@@ -75,11 +75,11 @@ def test_a_path_through_something_unknown_is_unknown_and_through_nothing_is_none
     assert resource.items("absent") == []
 
 
-def test_texts_come_with_their_paths_and_scripts_decoded() -> None:
+def test_strings_have_their_paths_and_user_data_is_decoded() -> None:
     data = {"a": [{"b": "one"}, 2, UNKNOWN], "userData": "dHdv"}
     assert list(texts(data)) == [("a[0].b", "one"), ("userData", "dHdv"), ("userData", "two")]
 
 
-def test_what_is_no_base64_decodes_to_nothing() -> None:
+def test_text_that_is_not_base64_decodes_to_nothing() -> None:
     assert decoded("no base64") == ""
-    assert decoded("/w==") == "", "no text either"
+    assert decoded("/w==") == "", "valid base64, but not UTF-8"

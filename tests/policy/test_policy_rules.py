@@ -1,4 +1,4 @@
-"""Each rule of the pack: the shipped stacks pass it, and a planted violation does not."""
+"""Each rule of the pack: the shipped stacks pass, and a violation is reported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fleet.catalog.charts import ARC_SCALE_SET, GITLAB_RUNNER, GPU_OPERATOR
+from fleet.catalog.charts import CHARTS, GPU_OPERATOR
 from policy import rules
 from policy.declared import Declared, declared
 from policy.inputs import UNKNOWN, Resource
@@ -17,7 +17,8 @@ from tests.engine import remembered
 from tests.stackfiles import ROOT, STACKS
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
-NOTHING = Declared()
+ARC_SCALE_SET, GITLAB_RUNNER = CHARTS["gha-runner-scale-set"], CHARTS["gitlab-runner"]
+DEFAULTS = Declared()
 TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}
 
 
@@ -26,20 +27,21 @@ def resources(stack: str, known: bool) -> list[Resource]:
     found, error = stackfiles.run(stack, known=known)
     assert error is None, error
     return [
-        Resource(type=one.type, name=one.name, inputs=marked(one.inputs)) for one in found.resources
+        Resource(type=one.type, name=one.name, inputs=with_unknown(one.inputs))
+        for one in found.resources
     ]
 
 
-def marked(value: Any) -> Any:
-    """The rules' own mark in the place of the wire's."""
+def with_unknown(value: Any) -> Any:
+    """Replace the wire's marker of unknown values with `UNKNOWN`."""
     if isinstance(value, dict):
-        return {key: marked(one) for key, one in value.items()}
+        return {key: with_unknown(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [marked(one) for one in value]
+        return [with_unknown(one) for one in value]
     return UNKNOWN if value == wire.UNKNOWN else value
 
 
-def told(rule: str, resource: Resource, by: Declared = NOTHING) -> list[str]:
+def violations(rule: str, resource: Resource, by: Declared = DEFAULTS) -> list[str]:
     return list(rules.RULES[rule](resource, by))
 
 
@@ -92,21 +94,23 @@ def test_a_shipped_stack_passes(stack: str, rule: str, known: bool) -> None:
     by = declared(stackfiles.body(stack))
     every = resources(stack, known)
     assert known or UNKNOWN in [one.at("launchTemplate", "id") for one in every], (
-        "in a preview not everything is known"
+        "a preview has unknown values"
     )
-    wrong = {one.name: found for one in every if (found := told(rule, one, by))}
-    assert not wrong
+    violating = {one.name: found for one in every if (found := violations(rule, one, by))}
+    assert not violating
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_shipped_stack_stays_under_its_ceiling_and_the_ceiling_is_tight(stack: str) -> None:
+def test_the_ceiling_of_a_shipped_stack_is_its_number_of_gpus(stack: str) -> None:
     by = declared(stackfiles.body(stack))
     settings = json.loads((ROOT / "policy" / f"{stack}.json").read_text())
     ceiling = settings[rules.CEILING]["max_gpus"]
     every = resources(stack, True)
     assert list(rules.gpu_ceiling(every, by, ceiling)) == []
-    (told_once,) = rules.gpu_ceiling(every, by, ceiling - 1)
-    assert f"may grow to {ceiling} GPUs" in told_once[1], "a pool more is a decision of its own"
+    (violation,) = rules.gpu_ceiling(every, by, ceiling - 1)
+    assert f"can grow to {ceiling} GPUs" in violation[1], (
+        "another pool needs a reviewed change of the ceiling"
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,8 +123,8 @@ def test_a_shipped_stack_stays_under_its_ceiling_and_the_ceiling_is_tight(stack:
     ],
     ids=["absent", "empty", "another key", "a soft effect"],
 )
-def test_a_gpu_node_group_without_a_hard_taint_is_told(taints: Any) -> None:
-    assert "taints: has GPUs" in told("gpu-pools-tainted", group(taints=taints))[0]
+def test_a_gpu_node_group_without_a_hard_taint_is_refused(taints: Any) -> None:
+    assert "taints: the pool has GPUs" in violations("gpu-pools-tainted", group(taints=taints))[0]
 
 
 @pytest.mark.parametrize(
@@ -132,8 +136,8 @@ def test_a_gpu_node_group_without_a_hard_taint_is_told(taints: Any) -> None:
     ],
     ids=["by instance type", "by AMI, types unknown", "by AMI, a type that is not in the catalog"],
 )
-def test_a_node_group_has_gpus_by_its_ami_or_its_types(inputs: dict[str, Any]) -> None:
-    assert told("gpu-pools-tainted", group(taints=[], **inputs))
+def test_a_node_group_has_gpus_by_its_ami_or_instance_types(inputs: dict[str, Any]) -> None:
+    assert violations("gpu-pools-tainted", group(taints=[], **inputs))
 
 
 @pytest.mark.parametrize(
@@ -148,8 +152,8 @@ def test_a_node_group_has_gpus_by_its_ami_or_its_types(inputs: dict[str, Any]) -
     ],
     ids=["tainted", "unknown", "an unknown one", "unknown effect", "NoExecute", "no GPUs"],
 )
-def test_a_tainted_or_undecided_node_group_is_not_told(inputs: dict[str, Any]) -> None:
-    assert not told("gpu-pools-tainted", group(**inputs))
+def test_a_tainted_or_unknown_node_group_passes(inputs: dict[str, Any]) -> None:
+    assert not violations("gpu-pools-tainted", group(**inputs))
 
 
 FLAG = "--register-with-taints=nvidia.com/gpu=:NoSchedule"
@@ -165,50 +169,50 @@ FLAG = "--register-with-taints=nvidia.com/gpu=:NoSchedule"
         ("--register-with-taints=nvidia.com/gpu=:PreferNoSchedule", FLAG, "kubelet-extra-args"),
     ],
 )
-def test_an_oke_gpu_pool_tells_both_readers_of_its_taint(
+def test_an_oke_gpu_pool_has_its_taint_in_both_places(
     arguments: str | None, script: str | None, path: str
 ) -> None:
-    (problem,) = told("gpu-pools-tainted", pool(arguments, script))
-    assert problem.startswith(f"nodeMetadata.{path}: ")
+    (violation,) = violations("gpu-pools-tainted", pool(arguments, script))
+    assert violation.startswith(f"nodeMetadata.{path}: ")
 
 
-def test_a_tainted_or_undecided_oke_pool_is_not_told() -> None:
-    assert not told("gpu-pools-tainted", pool(f"--a=b {FLAG},x=y:NoSchedule", f'"{FLAG}"'))
-    assert not told("gpu-pools-tainted", pool(FLAG, UNKNOWN))
-    assert not told("gpu-pools-tainted", pool(None, None, nodeShape="VM.Standard.E5.Flex"))
-    assert told("gpu-pools-tainted", pool(None, None, nodeShape="BM.GPU.NEW.8"))
+def test_a_tainted_or_unknown_oke_pool_passes() -> None:
+    assert not violations("gpu-pools-tainted", pool(f"--a=b {FLAG},x=y:NoSchedule", f'"{FLAG}"'))
+    assert not violations("gpu-pools-tainted", pool(FLAG, UNKNOWN))
+    assert not violations("gpu-pools-tainted", pool(None, None, nodeShape="VM.Standard.E5.Flex"))
+    assert violations("gpu-pools-tainted", pool(None, None, nodeShape="BM.GPU.NEW.8"))
 
 
 @pytest.mark.parametrize("options", [None, {}, {"httpTokens": "optional"}])
-def test_a_machine_that_answers_imds_v1_is_told(options: Any) -> None:
-    assert told("imds-v2", template(metadataOptions=options))
+def test_an_instance_with_imds_v1_is_refused(options: Any) -> None:
+    assert violations("imds-v2", template(metadataOptions=options))
     machine = Resource(type=rules.INSTANCE, name="vm", inputs={"metadataOptions": options})
-    assert told("imds-v2", machine)
+    assert violations("imds-v2", machine)
 
 
 @pytest.mark.parametrize(
     "options",
     [UNKNOWN, {"httpTokens": "required"}, {"httpTokens": UNKNOWN}, {"httpEndpoint": "disabled"}],
 )
-def test_a_machine_that_wants_a_session_token_is_not_told(options: Any) -> None:
-    assert not told("imds-v2", template(metadataOptions=options))
+def test_an_instance_with_imds_v2_passes(options: Any) -> None:
+    assert not violations("imds-v2", template(metadataOptions=options))
 
 
-def test_a_node_group_without_a_template_has_neither_imds_v2_nor_encryption() -> None:
-    bare = group(launchTemplate=None)
-    assert told("imds-v2", bare)
-    assert told("encrypted-disks", bare)
-    for template_of_it in ({"id": UNKNOWN}, UNKNOWN):
-        assert not told("imds-v2", group(launchTemplate=template_of_it))
-        assert not told("encrypted-disks", group(launchTemplate=template_of_it))
+def test_a_node_group_without_launch_template_is_refused() -> None:
+    without = group(launchTemplate=None)
+    assert violations("imds-v2", without)
+    assert violations("encrypted-disks", without)
+    for launch_template in ({"id": UNKNOWN}, UNKNOWN):
+        assert not violations("imds-v2", group(launchTemplate=launch_template))
+        assert not violations("encrypted-disks", group(launchTemplate=launch_template))
 
 
 @pytest.mark.parametrize(
     "mappings",
     [None, [], [{"ebs": {}}], [{"ebs": {"encrypted": "false"}}], [{"ebs": {"encrypted": False}}]],
 )
-def test_a_template_with_an_open_disk_is_told(mappings: Any) -> None:
-    assert told("encrypted-disks", template(blockDeviceMappings=mappings))
+def test_a_template_with_an_unencrypted_disk_is_refused(mappings: Any) -> None:
+    assert violations("encrypted-disks", template(blockDeviceMappings=mappings))
 
 
 @pytest.mark.parametrize(
@@ -221,19 +225,19 @@ def test_a_template_with_an_open_disk_is_told(mappings: Any) -> None:
         [{"virtualName": "ephemeral0"}],
     ],
 )
-def test_a_template_with_encrypted_or_undecided_disks_is_not_told(mappings: Any) -> None:
-    assert not told("encrypted-disks", template(blockDeviceMappings=mappings))
+def test_a_template_with_encrypted_or_unknown_disks_passes(mappings: Any) -> None:
+    assert not violations("encrypted-disks", template(blockDeviceMappings=mappings))
 
 
-def test_the_disks_of_an_instance_and_a_volume_are_judged_too() -> None:
-    def judged(kind: str, **inputs: Any) -> list[str]:
-        return told("encrypted-disks", Resource(type=kind, name="x", inputs=inputs))
+def test_the_disks_of_an_instance_and_a_volume_are_checked() -> None:
+    def checked(kind: str, **inputs: Any) -> list[str]:
+        return violations("encrypted-disks", Resource(type=kind, name="x", inputs=inputs))
 
-    assert len(judged(rules.INSTANCE, ebsBlockDevices=[{"encrypted": False}])) == 2
-    assert not judged(rules.INSTANCE, rootBlockDevice={"encrypted": True})
-    assert not judged(rules.INSTANCE, rootBlockDevice=UNKNOWN)
-    assert judged(rules.VOLUME, size=10)
-    assert not judged(rules.VOLUME, encrypted=True)
+    assert len(checked(rules.INSTANCE, ebsBlockDevices=[{"encrypted": False}])) == 2
+    assert not checked(rules.INSTANCE, rootBlockDevice={"encrypted": True})
+    assert not checked(rules.INSTANCE, rootBlockDevice=UNKNOWN)
+    assert checked(rules.VOLUME, size=10)
+    assert not checked(rules.VOLUME, encrypted=True)
 
 
 @pytest.mark.parametrize(
@@ -248,11 +252,11 @@ def test_the_disks_of_an_instance_and_a_volume_are_judged_too() -> None:
         "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOY",
     ],
 )
-def test_a_token_in_plain_text_is_told_by_its_path_only(token: str) -> None:
+def test_a_violation_for_a_token_has_the_path_and_not_the_token(token: str) -> None:
     values = {"env": [{"name": "TOKEN", "value": f"x={token}"}]}
-    (problem,) = told("no-plaintext-tokens", release("chart", "1.0.0", values))
-    assert problem.startswith("values.env[0].value: ")
-    assert token not in problem
+    (violation,) = violations("no-plaintext-tokens", release("chart", "1.0.0", values))
+    assert violation.startswith("values.env[0].value: ")
+    assert token not in violation
 
 
 def test_a_token_is_found_wherever_it_is_readable() -> None:
@@ -265,7 +269,7 @@ def test_a_token_is_found_wherever_it_is_readable() -> None:
         ("kubernetes:apps/v1:Deployment", {"spec": {"args": [f"--token={token}"]}}),
         (rules.KUBERNETES_SECRET, {"metadata": {"annotations": {"was": token}}}),
     ):
-        assert told("no-plaintext-tokens", Resource(type=kind, name="x", inputs=inputs)), kind
+        assert violations("no-plaintext-tokens", Resource(type=kind, name="x", inputs=inputs)), kind
 
 
 @pytest.mark.parametrize(
@@ -279,33 +283,35 @@ def test_a_token_is_found_wherever_it_is_readable() -> None:
         (RELEASE, {"values": UNKNOWN}),
     ],
 )
-def test_what_is_no_token_or_in_its_place_is_not_told(kind: str, inputs: dict[str, Any]) -> None:
-    assert not told("no-plaintext-tokens", Resource(type=kind, name="x", inputs=inputs))
+def test_other_texts_and_tokens_in_secrets_pass(kind: str, inputs: dict[str, Any]) -> None:
+    assert not violations("no-plaintext-tokens", Resource(type=kind, name="x", inputs=inputs))
 
 
 @pytest.mark.parametrize("version", [None, "", "1", "1.2", "~1.2.3", ">=1.0.0", "1.2.x", "latest"])
-def test_a_chart_without_an_exact_version_is_told(version: Any) -> None:
-    (problem,) = told("pinned-charts", release("somebodys-chart", version))
-    assert "is no exact version" in problem
+def test_a_chart_without_an_exact_version_is_refused(version: Any) -> None:
+    (violation,) = violations("pinned-charts", release("other-chart", version))
+    assert "is not an exact version" in violation
 
 
-def test_a_chart_of_the_catalog_has_the_pinned_version() -> None:
+def test_a_chart_of_the_catalog_needs_the_pinned_version() -> None:
     name, pinned = GPU_OPERATOR.name, GPU_OPERATOR.version
-    assert not told("pinned-charts", release(name, pinned))
-    (problem,) = told("pinned-charts", release(f"oci://mirror.example/charts/{name}", "v25.3.0"))
-    assert f"is pinned to {pinned}" in problem
-    assert not told("pinned-charts", release("somebodys-chart", "1.2.3-rc.1"))
-    assert not told("pinned-charts", release(name, UNKNOWN))
-    assert not told("pinned-charts", Resource(type="a:b:C", name="x", inputs={"chart": name}))
+    assert not violations("pinned-charts", release(name, pinned))
+    (violation,) = violations(
+        "pinned-charts", release(f"oci://mirror.example/charts/{name}", "v25.3.0")
+    )
+    assert f"is pinned to {pinned}" in violation
+    assert not violations("pinned-charts", release("other-chart", "1.2.3-rc.1"))
+    assert not violations("pinned-charts", release(name, UNKNOWN))
+    assert not violations("pinned-charts", Resource(type="a:b:C", name="x", inputs={"chart": name}))
 
 
-def test_the_stack_file_may_name_another_version_of_arc_only() -> None:
+def test_the_stack_file_can_change_the_version_of_arc_only() -> None:
     body = stackfiles.body("staging")
     body["charts"] = {"arc_version": "0.13.1"}
     by = declared(body)
-    assert not told("pinned-charts", release(ARC_SCALE_SET.chart, "0.13.1"), by)
-    assert told("pinned-charts", release(ARC_SCALE_SET.chart, ARC_SCALE_SET.version), by)
-    assert told("pinned-charts", release(GITLAB_RUNNER.chart, "0.13.1"), by)
+    assert not violations("pinned-charts", release(ARC_SCALE_SET.chart, "0.13.1"), by)
+    assert violations("pinned-charts", release(ARC_SCALE_SET.chart, ARC_SCALE_SET.version), by)
+    assert violations("pinned-charts", release(GITLAB_RUNNER.chart, "0.13.1"), by)
 
 
 def privileged_lanes() -> list[Any]:
@@ -328,15 +334,15 @@ def privileged_lanes() -> list[Any]:
 
 @pytest.mark.parametrize("resource", privileged_lanes())
 def test_a_privileged_lane_must_be_declared(resource: Resource) -> None:
-    (problem,) = told("no-undeclared-privileges", resource)
-    assert "which the stack file does not say of this lane" in problem
+    (violation,) = violations("no-undeclared-privileges", resource)
+    assert "but the stack file does not for this lane" in violation
     other = Declared(privileged_lanes=frozenset({"ci-github-other"}))
-    assert told("no-undeclared-privileges", resource, other)
+    assert violations("no-undeclared-privileges", resource, other)
     by = Declared(privileged_lanes=frozenset({"ci-github-x"}))
-    assert not told("no-undeclared-privileges", resource, by)
+    assert not violations("no-undeclared-privileges", resource, by)
 
 
-def test_a_plain_lane_and_the_gpu_stack_are_not_told() -> None:
+def test_an_unprivileged_lane_and_the_gpu_stack_pass() -> None:
     plain_toml = "[[runners]]\n[runners.kubernetes]\nprivileged = false\n"
     for resource in (
         release(GITLAB_RUNNER.chart, "0.86.0", {"runners": {"config": plain_toml}}),
@@ -344,7 +350,7 @@ def test_a_plain_lane_and_the_gpu_stack_are_not_told() -> None:
         release(ARC_SCALE_SET.chart, "0.14.2", UNKNOWN),
         release(GPU_OPERATOR.chart, "v26.7.0", {"driver": {"privileged": True}}),
     ):
-        assert not told("no-undeclared-privileges", resource), resource
+        assert not violations("no-undeclared-privileges", resource), resource
 
 
 def test_gpus_are_counted_at_the_maximum_of_the_largest_node() -> None:
@@ -353,17 +359,17 @@ def test_gpus_are_counted_at_the_maximum_of_the_largest_node() -> None:
     plain = group(amiType="AL2023_x86_64_STANDARD", instanceTypes=["m6i.large"])
     system = Resource(type=rules.NODE_GROUP, name="ci-system", inputs=plain.inputs)
     every = [mixed, pool(FLAG, FLAG), system]
-    (told_once,) = rules.gpu_ceiling(every, by, 13)
-    assert told_once[0] == "ci-t4"
-    assert "may grow to 14 GPUs, its ceiling is 13" in told_once[1], "2 x 4 cards and 3 x 2"
+    (violation,) = rules.gpu_ceiling(every, by, 13)
+    assert violation[0] == "ci-t4"
+    assert "can grow to 14 GPUs, but max_gpus is 13" in violation[1], "2 x 4 cards and 3 x 2"
     assert list(rules.gpu_ceiling(every, by, 14)) == []
-    assert list(rules.gpu_ceiling(every, by, None)) == [], "no ceiling, no judgement"
+    assert list(rules.gpu_ceiling(every, by, None)) == [], "no ceiling"
     assert list(rules.gpu_ceiling([], by, 0)) == []
 
 
-def test_an_oke_pool_that_no_file_declares_counts_as_it_is() -> None:
-    assert list(rules.gpu_ceiling([pool(FLAG, FLAG)], NOTHING, 2)) == []
-    assert list(rules.gpu_ceiling([pool(FLAG, FLAG)], NOTHING, 1))
+def test_an_oke_pool_without_declared_maximum_counts_its_size() -> None:
+    assert list(rules.gpu_ceiling([pool(FLAG, FLAG)], DEFAULTS, 2)) == []
+    assert list(rules.gpu_ceiling([pool(FLAG, FLAG)], DEFAULTS, 1))
 
 
 @pytest.mark.parametrize(
@@ -371,8 +377,8 @@ def test_an_oke_pool_that_no_file_declares_counts_as_it_is() -> None:
     [{"instanceTypes": ["g99.large"]}, {"instanceTypes": []}, {"scalingConfig": UNKNOWN}],
     ids=["not in the catalog", "no type", "unknown size"],
 )
-def test_gpus_that_cannot_be_counted_are_told_where_there_is_a_ceiling(
+def test_an_unknown_number_of_gpus_is_refused_with_a_ceiling(
     inputs: dict[str, Any],
 ) -> None:
-    (told_once,) = rules.gpu_ceiling([group(**inputs)], NOTHING, 100)
-    assert "cannot be counted" in told_once[1]
+    (violation,) = rules.gpu_ceiling([group(**inputs)], DEFAULTS, 100)
+    assert "unknown number of GPUs" in violation[1]

@@ -34,5 +34,5 @@ def renderer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "comment.py").write_text(RENDERER)
-    monkeypatch.setattr("tools.hostile.ROOT", tmp_path)
+    monkeypatch.setattr("tools.untrusted.ROOT", tmp_path)
     return tmp_path

@@ -1,10 +1,10 @@
-"""A forge on loopback that answers what a test laid down and remembers every request."""
+"""A REST API on loopback with the answers of a test, which records every request."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,7 +25,7 @@ class Request:
 class FakeForge:
     url: str = ""
     answers: dict[tuple[str, str], Any] = field(default_factory=dict)
-    """By method and path: JSON, bytes, an int (a status), or text (where a redirect goes)."""
+    """By method and path: JSON, bytes, an int (a status), or text (the target of a redirect)."""
     next_pages: dict[str, str] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class FakeForge:
 
 
 @contextmanager
-def served(forge: FakeForge) -> Iterator[FakeForge]:
+def served(forge: FakeForge) -> Generator[FakeForge]:
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
             parts = urlsplit(self.path)

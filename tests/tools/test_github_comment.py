@@ -10,7 +10,7 @@ import pytest
 
 from tests.tools.fake_forge import FakeForge
 from tools import github_comment
-from tools.hostile import ARCHIVE_LIMIT, marker
+from tools.untrusted import ARCHIVE_LIMIT, marker
 
 REPOSITORY = "/repos/example-org/gpu-runners"
 RUN = {
@@ -21,7 +21,7 @@ RUN = {
     "html_url": "https://github.com/example-org/gpu-runners/actions/runs/7",
     "head_sha": "a" * 40,
     "head_branch": "resize",
-    "head_repository": {"id": 99, "owner": {"login": "stranger"}},
+    "head_repository": {"id": 99, "owner": {"login": "contributor"}},
 }
 PULL = {"number": 3, "head": {"sha": "a" * 40, "repo": {"id": 99}}}
 BOT = {"login": "github-actions[bot]"}
@@ -30,8 +30,8 @@ pytestmark = pytest.mark.usefixtures("renderer")
 
 
 def artifact(stack: str, number: int, **changed: Any) -> dict[str, Any]:
-    made = {"id": number, "name": f"diff-{stack}", "size_in_bytes": 10, "expired": False}
-    return {**made, **changed}
+    created = {"id": number, "name": f"diff-{stack}", "size_in_bytes": 10, "expired": False}
+    return {**created, **changed}
 
 
 def archive(text: str, stack: str = "prod") -> bytes:
@@ -69,13 +69,13 @@ def answer(forge: FakeForge, path: str) -> Any:
     return forge.answers["GET", f"{REPOSITORY}{path}"]
 
 
-def test_the_diff_of_a_fork_is_posted_at_its_pull_request(github: FakeForge) -> None:
+def test_the_diff_of_a_fork_is_posted_on_its_pull_request(github: FakeForge) -> None:
     assert comment(github) == 0
     (written,) = github.writes()
     assert (written.method, written.path) == ("POST", f"{REPOSITORY}/issues/3/comments")
     assert written.body == {"body": f"{marker('prod')}\n2 to create"}
-    (asked,) = (one for one in github.requests if one.path == f"{REPOSITORY}/pulls")
-    assert asked.query["head"] == "stranger:resize"
+    (request,) = (one for one in github.requests if one.path == f"{REPOSITORY}/pulls")
+    assert request.query["head"] == "contributor:resize"
 
 
 def test_the_second_diff_edits_the_first_comment(github: FakeForge) -> None:
@@ -89,15 +89,15 @@ def test_the_second_diff_edits_the_first_comment(github: FakeForge) -> None:
 @pytest.mark.parametrize(
     "existing",
     [
-        {"id": 20, "user": {"login": "stranger"}, "body": marker("prod")},
+        {"id": 20, "user": {"login": "contributor"}, "body": marker("prod")},
         {"id": 20, "user": None, "body": marker("prod")},
         {"id": 20, "user": BOT, "body": marker("staging")},
         {"id": 20, "user": BOT, "body": f"quoted: {marker('prod')}"},
         {"id": 20, "user": BOT, "body": None},
     ],
-    ids=["another author", "no author", "another stack", "a quotation", "no text"],
+    ids=["another author", "no author", "another stack", "a quote", "no text"],
 )
-def test_only_the_own_comment_of_that_stack_is_edited(
+def test_only_the_workflows_comment_of_that_stack_is_edited(
     github: FakeForge, existing: dict[str, Any]
 ) -> None:
     github.answers["GET", f"{REPOSITORY}/issues/3/comments"] = [existing]
@@ -115,9 +115,7 @@ def test_only_the_own_comment_of_that_stack_is_edited(
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_a_run_of_another_kind_is_no_reason_to_comment(
-    github: FakeForge, change: dict[str, Any]
-) -> None:
+def test_a_run_of_another_kind_writes_no_comment(github: FakeForge, change: dict[str, Any]) -> None:
     answer(github, "/actions/runs/7").update(change)
     assert comment(github) == 0
     assert not github.writes()
@@ -132,11 +130,15 @@ def test_a_run_of_another_kind_is_no_reason_to_comment(
         [{"number": 3, "head": {"sha": "a" * 40, "repo": None}}],
         [PULL, {**PULL, "number": 4}],
     ],
-    ids=["closed", "the head has moved", "another repository", "a deleted one", "two of one head"],
+    ids=[
+        "closed",
+        "the head has changed",
+        "another repository",
+        "deleted repository",
+        "two with one head",
+    ],
 )
-def test_nothing_is_written_where_the_pull_request_is_not_certain(
-    github: FakeForge, pulls: list[Any]
-) -> None:
+def test_an_ambiguous_pull_request_gets_no_comment(github: FakeForge, pulls: list[Any]) -> None:
     github.answers["GET", f"{REPOSITORY}/pulls"] = pulls
     assert comment(github) == 0
     assert not github.writes()
@@ -150,9 +152,9 @@ def test_nothing_is_written_where_the_pull_request_is_not_certain(
         [artifact("prod", 11, expired=True)],
         [artifact("prod", 11, size_in_bytes=ARCHIVE_LIMIT + 1)],
     ],
-    ids=["none", "another stack's", "an old one", "a large one"],
+    ids=["none", "another stack", "expired", "too large"],
 )
-def test_a_stack_without_a_diff_says_so(github: FakeForge, artifacts: list[Any]) -> None:
+def test_a_stack_without_a_diff_gets_a_fixed_text(github: FakeForge, artifacts: list[Any]) -> None:
     github.answers["GET", f"{REPOSITORY}/actions/runs/7/artifacts"] = {"artifacts": artifacts}
     assert comment(github) == 0
     (written,) = github.writes()
@@ -161,7 +163,7 @@ def test_a_stack_without_a_diff_says_so(github: FakeForge, artifacts: list[Any])
     assert "/zip" not in "".join(one.path for one in github.requests)
 
 
-def test_a_diff_that_cannot_be_rendered_is_not_shown(github: FakeForge) -> None:
+def test_a_diff_that_cannot_be_rendered_is_not_posted(github: FakeForge) -> None:
     github.answers["GET", f"{REPOSITORY}/actions/artifacts/11/zip"] = b"@everyone"
     assert comment(github) == 0
     (written,) = github.writes()
@@ -181,11 +183,11 @@ def test_each_stack_has_its_own_comment(github: FakeForge) -> None:
     assert texts == [f"{marker('prod')}\n2 to create", f"{marker('staging')}\nno changes"]
 
 
-def test_a_refusal_of_the_api_fails_the_job(
+def test_an_error_of_the_api_fails_the_job(
     github: FakeForge, capsys: pytest.CaptureFixture[str]
 ) -> None:
     github.answers["POST", f"{REPOSITORY}/issues/3/comments"] = 403
     assert comment(github) == 1
-    said = capsys.readouterr()
-    assert "status 403" in said.err
-    assert "ghs_a-token" not in said.out + said.err
+    printed = capsys.readouterr()
+    assert "status 403" in printed.err
+    assert "ghs_a-token" not in printed.out + printed.err

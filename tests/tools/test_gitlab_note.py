@@ -8,7 +8,7 @@ import pytest
 
 from tests.tools.fake_forge import FakeForge
 from tools import gitlab_note
-from tools.hostile import marker
+from tools.untrusted import marker
 
 TOKEN = "glpat-a-token"
 NOTES = "/projects/5/merge_requests/3/notes"
@@ -67,7 +67,7 @@ def test_the_second_diff_edits_the_note(gitlab: FakeForge, diffs: Path) -> None:
     ],
     ids=["another author", "another stack"],
 )
-def test_only_the_own_note_of_that_stack_is_edited(
+def test_only_the_tokens_note_of_that_stack_is_edited(
     gitlab: FakeForge, diffs: Path, existing: dict[str, Any]
 ) -> None:
     gitlab.answers["GET", NOTES] = [existing]
@@ -75,7 +75,7 @@ def test_only_the_own_note_of_that_stack_is_edited(
     assert [one.method for one in gitlab.writes()] == ["POST"]
 
 
-def test_without_a_token_nothing_is_asked_and_the_log_says_why(
+def test_without_a_token_no_request_is_sent_and_the_reason_is_printed(
     gitlab: FakeForge, diffs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert note(gitlab, diffs, token="") == 0
@@ -90,20 +90,20 @@ def test_a_missing_diff_fails_the_job(
     assert "diff.json is missing" in capsys.readouterr().err
 
 
-def test_a_stack_without_a_diff_hides_no_other_stacks_note(
+def test_a_stack_without_a_diff_does_not_prevent_other_notes(
     gitlab: FakeForge, diffs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert note(gitlab, diffs, "broken", "prod") == 1
-    assert "refused: broken: " in capsys.readouterr().err
+    assert "error: broken: " in capsys.readouterr().err
     (written,) = gitlab.writes()
     assert written.body["body"].startswith(marker("prod"))
 
 
-def test_a_refusal_of_the_api_fails_the_job_and_tells_no_token(
+def test_an_error_of_the_api_fails_the_job_without_printing_the_token(
     gitlab: FakeForge, diffs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gitlab.answers["GET", "/user"] = 401
     assert note(gitlab, diffs) == 1
-    said = capsys.readouterr()
-    assert "status 401" in said.err
-    assert TOKEN not in said.out + said.err
+    printed = capsys.readouterr()
+    assert "status 401" in printed.err
+    assert TOKEN not in printed.out + printed.err

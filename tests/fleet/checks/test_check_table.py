@@ -10,9 +10,9 @@ from fleet.checks import __main__ as command
 from fleet.checks.judge import CHECKS
 
 
-def test_the_document_is_in_step_with_the_checks() -> None:
+def test_the_document_has_the_table_of_the_checks() -> None:
     document = command.FILE.read_text(encoding="utf-8")
-    assert document == command.placed(document), "run: make schema"
+    assert document == command.with_table(document), "run: make schema"
 
 
 def test_every_check_has_one_row() -> None:
@@ -28,7 +28,7 @@ def test_every_check_has_one_row() -> None:
 @pytest.mark.parametrize("document", ["", command.BEGIN, f"{command.END}\n{command.BEGIN}"])
 def test_a_document_without_its_markers_is_refused(document: str) -> None:
     with pytest.raises(ValueError, match="lacks a line"):
-        command.placed(document)
+        command.with_table(document)
 
 
 def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from fleet.catalog.charts import ARC_VERSION, CHARTS
+from fleet.catalog.charts import CHARTS
 from fleet.config.stack import ChartName, Charts
 from fleet.kubernetes.releases import source
 from tests.fleet.samples import every_key, loaded
@@ -60,4 +60,4 @@ def test_definitions_of_arc_follow_its_version() -> None:
     assert github is not None
     assert all("gha-runner-scale-set-0.15.0/" in one for one in github.controller.crd_files)
     assert {lane.release.version for lane in github.lanes} == {"0.15.0"}
-    assert github.controller.release.version == "0.15.0" != ARC_VERSION
+    assert github.controller.release.version == "0.15.0" != CHARTS["gha-runner-scale-set"].version

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import hostile
-from tools.hostile import HostileError, marker, rendered, unpacked
+from tools import untrusted
+from tools.untrusted import ArtifactError, marker, rendered, unpacked
 
 MARKER = marker("prod")
 RUN = "https://github.com/example-org/gpu-runners/actions/runs/7"
@@ -27,7 +27,7 @@ def diff(text: str) -> bytes:
     return json.dumps({"text": text}).encode()
 
 
-def test_the_one_file_of_an_artifact_is_taken() -> None:
+def test_the_only_file_of_an_artifact_is_returned() -> None:
     assert unpacked(archive(**{"diff.json": b"{}"})) == b"{}"
 
 
@@ -41,37 +41,37 @@ def test_the_one_file_of_an_artifact_is_taken() -> None:
     ],
 )
 def test_an_artifact_with_anything_else_is_refused(members: dict[str, bytes]) -> None:
-    with pytest.raises(HostileError, match="something other than"):
+    with pytest.raises(ArtifactError, match="contains something other than"):
         unpacked(archive(**members))
 
 
 def test_a_file_that_grows_when_unpacked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = archive(**{"diff.json": b" " * (hostile.MEMBER_LIMIT + 1)})
-    assert len(packed) < hostile.ARCHIVE_LIMIT, "the archive alone does not show it"
-    with pytest.raises(HostileError, match="larger than"):
+    packed = archive(**{"diff.json": b" " * (untrusted.MEMBER_LIMIT + 1)})
+    assert len(packed) < untrusted.ARCHIVE_LIMIT, "the size of the archive does not show it"
+    with pytest.raises(ArtifactError, match="larger than"):
         unpacked(packed)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_what_would_be_unpacked_all_at_once_is_refused(method: int) -> None:
-    with pytest.raises(HostileError, match="neither stored nor deflated"):
-        unpacked(archive(method, **{"diff.json": bytes(hostile.MEMBER_LIMIT + 1)}))
+def test_a_compression_that_unpacks_at_once_is_refused(method: int) -> None:
+    with pytest.raises(ArtifactError, match="neither stored nor deflated"):
+        unpacked(archive(method, **{"diff.json": bytes(untrusted.MEMBER_LIMIT + 1)}))
 
 
-def test_a_damaged_archive_is_refused_and_ends_nothing_else() -> None:
+def test_a_damaged_archive_raises_no_other_error() -> None:
     data = archive(**{"diff.json": b'{"stack": "prod"}' * 20})
-    for place in range(len(data)):
+    for position in range(len(data)):
         for byte in (0, 0xAB, 0xFF):
             damaged = bytearray(data)
-            damaged[place] = byte
-            # Some bytes mean nothing; whatever else is raised would hide the next stack's diff.
-            with contextlib.suppress(HostileError):
+            damaged[position] = byte
+            # Some bytes do not matter. Any other exception would prevent the next stack's comment.
+            with contextlib.suppress(ArtifactError):
                 unpacked(bytes(damaged))
 
 
 @pytest.mark.parametrize("data", [b"", b"no archive", archive(**{"diff.json": b"{}"})[:-30]])
-def test_what_is_no_archive_is_refused(data: bytes) -> None:
-    with pytest.raises(HostileError, match="cannot be read"):
+def test_data_that_is_not_an_archive_is_refused(data: bytes) -> None:
+    with pytest.raises(ArtifactError, match="cannot be read"):
         unpacked(data)
 
 
@@ -82,12 +82,12 @@ def test_a_comment_begins_with_the_marker_of_its_stack_and_links_to_its_run() ->
 
 @pytest.mark.usefixtures("renderer")
 def test_the_diff_of_another_stack_is_refused() -> None:
-    with pytest.raises(HostileError, match="another stack"):
+    with pytest.raises(ArtifactError, match="another stack"):
         rendered(diff("text"), marker=marker("staging"), run=RUN)
 
 
 @pytest.mark.usefixtures("renderer")
-def test_the_renderer_sees_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_renderer_has_no_token_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_a-token")
     seen = rendered(diff("ENVIRONMENT"), marker=MARKER, run=RUN).split()
     assert "PATH" in seen
@@ -95,29 +95,27 @@ def test_the_renderer_sees_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("renderer")
-def test_what_the_renderer_refuses_is_not_posted() -> None:
-    with pytest.raises(HostileError, match="refused it with status 1"):
+def test_an_error_of_the_renderer_is_reported() -> None:
+    with pytest.raises(ArtifactError, match="failed with status 1"):
         rendered(b"not JSON", marker=MARKER, run=RUN)
 
 
-def test_a_renderer_that_writes_nothing_is_told(renderer: Path) -> None:
+def test_a_renderer_without_output_is_reported(renderer: Path) -> None:
     (renderer / "change" / "comment.py").write_text("")
-    with pytest.raises(HostileError, match="refused it with status 0"):
+    with pytest.raises(ArtifactError, match="failed with status 0"):
         rendered(diff("text"), marker=MARKER, run=RUN)
 
 
-def test_a_renderer_that_never_ends_is_ended(
-    renderer: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_renderer_that_hangs_is_killed(renderer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (renderer / "change" / "comment.py").write_text("import time; time.sleep(60)")
-    monkeypatch.setattr(hostile, "RENDER_S", 0.2)
-    with pytest.raises(HostileError, match="did not end"):
+    monkeypatch.setattr(untrusted, "RENDER_S", 0.2)
+    with pytest.raises(ArtifactError, match="did not end"):
         rendered(diff("text"), marker=MARKER, run=RUN)
 
 
 @pytest.mark.usefixtures("renderer")
 def test_a_comment_over_the_limit_of_github_is_refused() -> None:
-    room = hostile.BODY_LIMIT - len(MARKER) - 1
-    assert len(rendered(diff("x" * room), marker=MARKER, run=RUN)) == hostile.BODY_LIMIT
-    with pytest.raises(HostileError, match="over 65536"):
-        rendered(diff("x" * (room + 1)), marker=MARKER, run=RUN)
+    remaining = untrusted.BODY_LIMIT - len(MARKER) - 1
+    assert len(rendered(diff("x" * remaining), marker=MARKER, run=RUN)) == untrusted.BODY_LIMIT
+    with pytest.raises(ArtifactError, match="more than 65536"):
+        rendered(diff("x" * (remaining + 1)), marker=MARKER, run=RUN)

@@ -1,7 +1,7 @@
-"""From the artifact of a stranger's pull request to Markdown that may be posted.
+"""Unpack and render the artifact of an untrusted pull request.
 
-Limits are bytes and seconds. Everything here is text that somebody else wrote: it is never run,
-never unpacked to a name of its own choice, and rendered in a process that sees no token.
+The content of the artifact is never executed and never chooses a file name. It is rendered in a
+process without tokens. Limits are in bytes and seconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ARCHIVE_LIMIT: Final = 2 * 1024 * 1024
 MEMBER_LIMIT: Final = 8 * 1024 * 1024
 RENDER_S: Final = 60.0
 BODY_LIMIT: Final = 65_536
-"""Characters of a comment that GitHub takes."""
+"""Maximum characters of a comment on GitHub."""
 
 _UNREADABLE: Final = (
     EOFError,
@@ -34,39 +34,39 @@ _UNREADABLE: Final = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What `zipfile` raises for bytes of any kind."""
+"""Exceptions of `zipfile` for arbitrary bytes."""
 
 
-class HostileError(Exception):
-    """The artifact is not what `make diff` writes."""
+class ArtifactError(Exception):
+    """The artifact is not a diff of `make diff`, or too large."""
 
 
 def unpacked(archive: bytes) -> bytes:
-    """Return the one file of an artifact's archive.
+    """Return the content of `MEMBER`, the only file in the archive of an artifact.
 
-    Raises HostileError where it holds anything else.
+    Raises ArtifactError for any other archive.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             if opened.namelist() != [MEMBER]:
-                raise HostileError(f"the archive holds something other than {MEMBER}")
-            # Of bzip2 and LZMA the module unpacks all at once: 3 kB may be 4 GB.
+                raise ArtifactError(f"the archive contains something other than {MEMBER}")
+            # The module unpacks bzip2 and LZMA at once: 3 kB may become 4 GB.
             if opened.infolist()[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise HostileError(f"{MEMBER} is neither stored nor deflated")
-            # The size in the archive's directory is the stranger's word; what is read is counted.
+                raise ArtifactError(f"{MEMBER} is neither stored nor deflated")
+            # The size in the archive's directory is untrusted: count the bytes while reading.
             with opened.open(MEMBER) as member:
                 data = member.read(MEMBER_LIMIT + 1)
     except _UNREADABLE as error:
-        raise HostileError(f"the archive cannot be read: {type(error).__name__}") from None
+        raise ArtifactError(f"the archive cannot be read: {type(error).__name__}") from None
     if len(data) > MEMBER_LIMIT:
-        raise HostileError(f"{MEMBER} is larger than {MEMBER_LIMIT} bytes")
+        raise ArtifactError(f"{MEMBER} is larger than {MEMBER_LIMIT} bytes")
     return data
 
 
 def rendered(diff: bytes, *, marker: str, run: str) -> str:
     """Return the comment for a diff, with a link to the run that has the full text.
 
-    Raises HostileError, also where the diff is of another stack than the one of the marker.
+    Raises ArtifactError if it cannot be rendered or belongs to another stack than the marker.
     """
     with tempfile.TemporaryDirectory(prefix="gpu-runners-comment-") as folder:
         source, target = Path(folder, MEMBER), Path(folder, "comment.md")
@@ -83,17 +83,17 @@ def rendered(diff: bytes, *, marker: str, run: str) -> str:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise HostileError(f"the renderer did not end within {RENDER_S:.0f} s") from None
+            raise ArtifactError(f"the renderer did not end within {RENDER_S:.0f} s") from None
         if done.returncode != 0 or not target.is_file():
-            raise HostileError(f"the renderer refused it with status {done.returncode}")
+            raise ArtifactError(f"the renderer failed with status {done.returncode}")
         body = target.read_text(encoding="utf-8")
     if not body.startswith(marker):
-        raise HostileError("it is the diff of another stack")
+        raise ArtifactError("the diff belongs to another stack")
     if len(body) > BODY_LIMIT:
-        raise HostileError(f"the comment has {len(body)} characters, over {BODY_LIMIT}")
+        raise ArtifactError(f"the comment has {len(body)} characters, more than {BODY_LIMIT}")
     return body
 
 
 def marker(stack: str) -> str:
-    """Return the hidden first line by which the comment of a stack is found again."""
+    """Return the hidden first line that identifies the comment of a stack."""
     return f"<!-- gpu-runners diff: {stack} -->"
