@@ -1,4 +1,4 @@
-"""What the jobs of a lane may do in the cluster that runs them, through an account of their own."""
+"""Rights of a lane's jobs in their own cluster, granted to a service account of the lane."""
 
 from __future__ import annotations
 
@@ -8,40 +8,43 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from fleet.config.base import Model, ObjectName, Rule
+from fleet.config.base import Model, ObjectName, Rule, refusal
 
-_WORD = r"^[a-z0-9][a-zA-Z0-9./-]*$"
+_RESOURCE_OR_VERB = r"^[a-z0-9][a-zA-Z0-9./-]*$"
 _GROUP = r"^[a-z0-9.-]*$"
 
 
-def _like(pattern: str, example: str) -> Callable[[str], str]:
+def _without_wildcard(pattern: str, example: str) -> Callable[[str], str]:
     def validate(value: str) -> str:
         if "*" in value:
-            raise ValueError(f"is a wildcard; no wildcards: name them, like {example}")
-        if not re.search(pattern, value):
-            raise ValueError(f"does not have the form that is wanted; write it like {example}")
+            raise refusal(
+                "is a wildcard, which would grant more than the jobs need",
+                f"name each one, like {example}",
+            )
+        if not re.fullmatch(pattern, value):
+            raise refusal("does not have the required form", f"write it like {example}")
         return value
 
     return validate
 
 
-Word = Annotated[
+ResourceOrVerb = Annotated[
     str,
     Field(max_length=253),
-    AfterValidator(_like(_WORD, "get or pods/log")),
-    WithJsonSchema({"type": "string", "pattern": _WORD, "maxLength": 253}),
+    AfterValidator(_without_wildcard(_RESOURCE_OR_VERB, "get or pods/log")),
+    WithJsonSchema({"type": "string", "pattern": _RESOURCE_OR_VERB, "maxLength": 253}),
 ]
 ApiGroup = Annotated[
     str,
-    AfterValidator(_like(_GROUP, "apps")),
+    AfterValidator(_without_wildcard(_GROUP, "apps")),
     WithJsonSchema({"type": "string", "pattern": _GROUP}),
 ]
 
 RUNNER_NAMESPACES = ("arc-runners", "gitlab-runners")
-"""They hold the runners' credentials."""
+"""Namespaces that hold the runners' credentials."""
 
-_KEPT = (*RUNNER_NAMESPACES, "arc-systems", "kube-system", "kube-public", "kube-node-lease")
-_ESCALATING = ("bind", "escalate", "impersonate")
+_FORBIDDEN = (*RUNNER_NAMESPACES, "arc-systems", "kube-system", "kube-public", "kube-node-lease")
+_ESCALATING_VERBS = ("bind", "escalate", "impersonate")
 
 
 class AccessRule(Model):
@@ -50,61 +53,65 @@ class AccessRule(Model):
     api_groups: tuple[ApiGroup, ...] = Field(
         default=("",), description='API groups; "" is the core group'
     )
-    resources: tuple[Word, ...] = Field(min_length=1, description="resources, like pods/log")
-    verbs: tuple[Word, ...] = Field(
-        min_length=1, description="verbs, like get and create", examples=[["get"]]
+    resources: tuple[ResourceOrVerb, ...] = Field(
+        min_length=1, description="resources", examples=[["pods", "pods/log"]]
+    )
+    verbs: tuple[ResourceOrVerb, ...] = Field(
+        min_length=1, description="verbs", examples=[["get", "list"]]
     )
 
     def rules(self) -> Iterator[Rule]:
-        """No verb with which a job could give itself more rights."""
         for verb in self.verbs:
-            if verb in _ESCALATING:
-                yield Rule("verbs", f"names {verb}, which gives more rights", "remove it")
+            if verb in _ESCALATING_VERBS:
+                yield Rule(
+                    "verbs",
+                    f"contains {verb}, with which a job could give itself more rights",
+                    f"remove {verb}",
+                )
 
 
 class KubernetesAccess(Model):
-    """Namespaces in which a lane's jobs may deploy, by Role and RoleBinding; never the cluster."""
+    """Namespaces in which a lane's jobs may deploy. Each gets a Role and a RoleBinding."""
 
     namespaces: tuple[ObjectName, ...] = Field(
-        default=(), description="namespaces that this program makes for the jobs"
+        default=(), description="namespaces to create for the jobs", examples=[["ci-jobs"]]
     )
     existing_namespaces: tuple[ObjectName, ...] = Field(
-        default=(), description="namespaces that somebody else makes"
+        default=(), description="namespaces that exist outside this stack", examples=[["preview"]]
     )
     permissions: tuple[AccessRule, ...] = Field(
         default=(),
         description=(
-            "rules of the Role in each; default: pods, services, config maps, volume claims, "
-            "deployments, stateful sets and jobs, and no secrets"
+            "rules of each Role; default: pods, services, config maps, volume claims, deployments, "
+            "stateful sets and jobs, but not secrets"
         ),
     )
 
     def rules(self) -> Iterator[Rule]:
-        """Some namespace, and none that holds credentials."""
         if not (self.namespaces or self.existing_namespaces):
             yield Rule(
                 "",
-                "names no namespace",
+                "has no namespace, so the jobs could not deploy anywhere",
                 "add namespaces: [ci-jobs], or existing_namespaces",
             )
         for field in ("namespaces", "existing_namespaces"):
             for name in getattr(self, field):
-                if name in _KEPT:
+                if name in _FORBIDDEN:
                     yield Rule(
                         field,
-                        f"names {name}, where jobs could read the runners' credentials",
-                        "give the jobs a namespace of their own",
+                        f"contains {name}, where jobs could read credentials or change the cluster",
+                        f"use a namespace for the jobs alone, like {field}: [ci-jobs]",
                     )
         if "default" in self.namespaces:
             yield Rule(
                 "namespaces",
-                "names default, which every cluster has",
-                "name it under existing_namespaces",
+                "contains default, which exists in every cluster and cannot be created",
+                "move it to existing_namespaces: [default]",
             )
         for name in self.namespaces:
             if name in self.existing_namespaces:
                 yield Rule(
                     "namespaces",
-                    f"names {name}, which stands under existing_namespaces too",
-                    "name it once",
+                    f"contains {name}, which is also in existing_namespaces",
+                    f"keep {name} in one of the two lists",
                 )

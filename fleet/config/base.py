@@ -1,12 +1,14 @@
-"""The base model and the small validated types that the stack file is made of."""
+"""The base model of a stack file, and the validated types of its single values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated, Final, NamedTuple, Self
+from typing import Annotated, Final, Literal, LiteralString, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -14,19 +16,23 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from fleet.catalog.eks import KUBERNETES_VERSIONS
+from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.limits import SCALE_SET
 from fleet.catalog.tokens import TOKEN_START
 from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
 
 
 class Rule(NamedTuple):
-    """A rule that a model breaks: the field (empty for the model), what is wrong, what to do."""
+    """A broken rule of a model: the field (empty for the model), what is wrong, what to change."""
 
     field: str
     message: str
@@ -34,9 +40,10 @@ class Rule(NamedTuple):
 
 
 class Model(BaseModel):
-    """Frozen, strict, and closed: an unknown key or a number written as text is an error.
+    """Frozen and strict: unknown keys and numbers written as text are errors.
 
-    pydantic checks each field, then `rules()` what several fields of one model must agree on.
+    pydantic validates each field. If all are valid, `rules()` validates what several fields of the
+    model must agree on.
     """
 
     model_config = ConfigDict(
@@ -44,7 +51,7 @@ class Model(BaseModel):
     )
 
     def rules(self) -> Iterator[Rule]:
-        """Yield the rules that this model breaks, its children aside."""
+        """Yield the rules that this model breaks."""
         yield from ()
 
     @model_validator(mode="after")
@@ -55,6 +62,38 @@ class Model(BaseModel):
         return self
 
 
+def refusal(message: str, remedy: str, kind: LiteralString = "value_error") -> PydanticCustomError:
+    """Return the error of one value: what is wrong with it, and what to change."""
+    return PydanticCustomError(kind, "{message}; {remedy}", {"message": message, "remedy": remedy})
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A pattern that a text must match; the error shows `example`, which matches."""
+
+    pattern: str
+    example: str
+
+    def __get_pydantic_core_schema__(
+        self, source: type[str], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "pattern": self.pattern}
+
+    def _check(self, value: str) -> str:
+        if not re.fullmatch(self.pattern, value):
+            raise refusal(
+                "does not have the required form",
+                f"write it like {self.example}",
+                "string_pattern_mismatch",
+            )
+        return value
+
+
 NAME: Final = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = r"[A-Za-z][A-Za-z0-9_-]*"
 
@@ -62,13 +101,14 @@ _CONFIG_KEY = r"[A-Za-z][A-Za-z0-9_-]*"
 def _name(limit: int) -> AfterValidator:
     def validate(value: str) -> str:
         if len(value) > limit:
-            raise ValueError(
-                f"is a name of {len(value)} characters; shorten it to {limit} or fewer"
+            raise refusal(
+                f"is a name of {len(value)} characters",
+                f"shorten it to at most {limit} characters, the limit for names derived from it",
             )
         if not re.fullmatch(NAME, value):
-            raise ValueError(
-                "is not a usable name; use lower-case letters, digits and hyphens, and start with "
-                "a letter"
+            raise refusal(
+                "is not a valid name",
+                "use lower-case letters, digits and hyphens, and start with a letter, like t4-spot",
             )
         return value
 
@@ -86,32 +126,33 @@ def _quantity(parse: Callable[[str], int], smallest: str, example: str) -> Befor
             with suppress(ValueError):
                 amount = parse(str(value))
         if amount is None:
-            raise ValueError(
-                f"is not a quantity; write it as Kubernetes does, for example {example}"
-            )
-        # 16 is 16 bytes to Kubernetes; whoever writes it means 16Gi.
+            raise refusal("is not a Kubernetes quantity", f"write it like {example}")
+        # Kubernetes reads 16 as 16 bytes; a user who writes it means 16Gi.
         if amount == 0 and str(value) != "0":
-            raise ValueError(f"is less than {smallest}; add a unit, for example {example}")
+            raise refusal(f"is less than {smallest}", f"add a unit, like {example}")
         return amount
 
     return BeforeValidator(validate)
 
 
-def _more_than_nothing(value: int) -> int:
+def _positive(value: int) -> int:
     if value == 0:
-        raise ValueError("is nothing; give an amount, or remove the key for the default")
+        raise refusal("is 0", "write an amount, or remove the key for the default")
     return value
 
 
-def _private_cidr(value: str) -> str:
+def _vpc_cidr(value: str) -> str:
     try:
         network = IPv4Network(value)
     except ValueError:
-        raise ValueError(
-            "is not an IPv4 range; write it like 10.1.0.0/16 (host bits zero)"
+        raise refusal(
+            "is not an IPv4 range", "write it like 10.1.0.0/16 (the host bits are zero)"
         ) from None
     if not 16 <= network.prefixlen <= 20:
-        raise ValueError("has a prefix that AWS or the subnet plan refuses; use /16 to /20")
+        raise refusal(
+            f"is a /{network.prefixlen}, from which the subnets cannot be made",
+            "use a range of /16 to /20, like 10.1.0.0/16",
+        )
     return value
 
 
@@ -119,50 +160,87 @@ def _cidr(value: str) -> str:
     try:
         IPv4Network(value)
     except ValueError:
-        raise ValueError("is not an IPv4 range; write it like 203.0.113.0/24") from None
+        raise refusal("is not an IPv4 range", "write it like 203.0.113.0/24") from None
     return value
 
 
 def _source_range(value: str) -> str:
     try:
-        alone = IPv4Address(value)
+        address = IPv4Address(value)
     except ValueError:
         return _cidr(value)
-    raise ValueError(f"is an address without a mask; write {alone}/32 for this one alone")
+    raise refusal("is an address without a mask", f"write {address}/32 for this one address")
 
 
 def _kubernetes_minor(value: str) -> str:
     if value not in KUBERNETES_VERSIONS:
-        raise ValueError(
-            "is not a Kubernetes version that this program offers; "
-            f"use one of {', '.join(KUBERNETES_VERSIONS)}, in quotes"
+        raise refusal(
+            "is not a Kubernetes version that this program supports on EKS",
+            f"use one of {', '.join(KUBERNETES_VERSIONS)}, in quotes",
         )
     return value
 
 
 def _zone(value: str) -> str:
     if not re.fullmatch(_ZONE, value):
-        raise ValueError("is not an availability zone; write it like us-west-2a")
+        raise refusal("is not an availability zone", "write it like us-west-2a")
     return value
 
 
 def _secret_name(value: str) -> str:
     if TOKEN_START.match(value) or not re.fullmatch(_CONFIG_KEY, value):
-        raise ValueError(
-            "is not a name of a Pulumi secret; write the key only, like githubAppKey, and set its "
-            "value with `pulumi config set --secret gpu-runners:githubAppKey`"
+        raise refusal(
+            "is not the name of a Pulumi secret",
+            "write only the name, like githubAppKey, and set the value with "
+            "`pulumi config set --secret gpu-runners:githubAppKey`",
+        )
+    return value
+
+
+def _gpu_model(value: str) -> str:
+    if value not in GPU_MODELS:
+        # By its letters, A100 is nearer to A10 than to A100-40GB and A100-80GB.
+        near = [name for name in GPU_MODELS if name.lower().startswith(value.lower())]
+        near = near or get_close_matches(value, GPU_MODELS, n=1)
+        hint = f"did you mean {' or '.join(near)}? " if value and near else ""
+        raise refusal(
+            "is not a GPU model of the catalog", f"{hint}the models are {', '.join(GPU_MODELS)}"
+        )
+    return value
+
+
+def known(value: str, catalog: Collection[str], what: str, example: str) -> str:
+    """Return `value`; raise with the nearest names if the catalog lacks it."""
+    if value not in catalog:
+        near = get_close_matches(value, catalog, n=3, cutoff=0.5)
+        hint = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else f"use one of stack.schema.json, like {example}"
+        )
+        raise refusal(f"is not an {what} of the catalog", hint)
+    return value
+
+
+def _no_comma(value: str) -> str:
+    if "," in value:
+        raise refusal(
+            "contains a comma, which separates labels and tags",
+            "write an entry for each, like [a, b]",
         )
     return value
 
 
 Name = Annotated[str, _name(36), _name_schema(36)]
-"""Name of a cluster or pool: with the longest suffix a role name stays within IAM's 64."""
+"""Name of a cluster or pool. With the longest suffix, a role name stays within IAM's 64."""
 
 LaneName = Annotated[str, _name(SCALE_SET.max_length), _name_schema(SCALE_SET.max_length)]
-"""Name of a lane: what a workflow writes, and a Helm release's name."""
+"""Name of a lane, which is also that of its Helm release and, on GitHub, its `runs-on` label."""
 
-ObjectName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)]
-"""Name of a Kubernetes object that somebody else makes."""
+ObjectName = Annotated[
+    str, Field(max_length=253), Form(r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", "runner-token")
+]
+"""Name of a Kubernetes object that exists outside this stack."""
 
 KubernetesMinor = Annotated[
     str,
@@ -174,15 +252,27 @@ _ZONE = r"[a-z]{2}(-[a-z]+)+-\d[a-z]"
 Zone = Annotated[
     str, AfterValidator(_zone), WithJsonSchema({"type": "string", "pattern": f"^{_ZONE}$"})
 ]
-Driver = Annotated[str, Field(pattern=r"^\d{3}(\.\d+){0,2}$")]
+Driver = Annotated[str, Form(r"^\d{3}(\.\d+){0,2}$", '"580.95.05"')]
 """Version of NVIDIA's driver, or its branch alone."""
 
-CudaVersion = Annotated[str, Field(pattern=r"^\d{1,2}\.\d$")]
+CudaVersion = Annotated[str, Form(r"^\d{1,2}\.\d$", '"12.9"')]
 
-VpcCidr = Annotated[str, AfterValidator(_private_cidr)]
+VpcCidr = Annotated[str, AfterValidator(_vpc_cidr)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
 SourceRange = Annotated[str, AfterValidator(_source_range)]
-"""Addresses from which somebody comes."""
+"""Client addresses, as a range."""
+
+WithoutComma = AfterValidator(_no_comma)
+"""GitHub and GitLab split labels and tags at commas."""
+
+GpuModelName = Annotated[
+    str,
+    AfterValidator(_gpu_model),
+    WithJsonSchema({"type": "string", "enum": list(GPU_MODELS)}),
+]
+
+Device = Literal["dri", "kvm"]
+"""A host device for jobs: /dev/dri (Vulkan, WebGPU) or /dev/kvm."""
 
 _QUANTITY = {
     "type": ["string", "integer"],
@@ -193,44 +283,44 @@ _MEMORY = _quantity(parse_memory_mib, "1Mi", "8Gi")
 _CPU_SCHEMA = WithJsonSchema({**_QUANTITY, "minimum": 0, "examples": ["500m", 2]})
 _MEMORY_SCHEMA = WithJsonSchema({**_QUANTITY, "minimum": 0, "examples": ["512Mi", "8Gi"]})
 
-Cpu = Annotated[int, _CPU, AfterValidator(_more_than_nothing), _CPU_SCHEMA]
-"""CPU as Kubernetes writes it; held in millicores."""
+Cpu = Annotated[int, _CPU, AfterValidator(_positive), _CPU_SCHEMA]
+"""CPU as a Kubernetes quantity; held in millicores."""
 
-Memory = Annotated[int, _MEMORY, AfterValidator(_more_than_nothing), _MEMORY_SCHEMA]
-"""Memory or disk as Kubernetes writes it; held in MiB."""
+Memory = Annotated[int, _MEMORY, AfterValidator(_positive), _MEMORY_SCHEMA]
+"""Memory or disk as a Kubernetes quantity; held in MiB."""
 
-CpuOrNone = Annotated[int, _CPU, _CPU_SCHEMA]
-"""The same, where 0 has a meaning."""
+CpuOrZero = Annotated[int, _CPU, _CPU_SCHEMA]
+MemoryOrZero = Annotated[int, _MEMORY, _MEMORY_SCHEMA]
 
-MemoryOrNone = Annotated[int, _MEMORY, _MEMORY_SCHEMA]
-"""The same, where 0 has a meaning."""
+
+class ApiAccess(Model):
+    """Access to the Kubernetes API server of a cluster."""
+
+    allow: tuple[SourceRange, ...] = Field(
+        default=(),
+        description="public IPv4 ranges with access to the endpoint; default: private access only",
+        examples=[["203.0.113.0/24"]],
+    )
 
 
 class Secret(Model):
-    """A flat Pulumi secret, named where it is used."""
+    """A reference to a flat Pulumi secret."""
 
     secret: Annotated[
         str,
         AfterValidator(_secret_name),
         WithJsonSchema({"type": "string", "pattern": f"^{_CONFIG_KEY}$"}),
-    ] = Field(description="key of a Pulumi secret: pulumi config set --secret gpu-runners:<key>")
+    ] = Field(
+        description="name of a Pulumi secret: pulumi config set --secret gpu-runners:<name>",
+        examples=["githubAppKey"],
+    )
 
 
-def _no_comma(value: str) -> str:
-    if "," in value:
-        raise ValueError("holds a comma; write each word as an entry of its own, like [a, b]")
-    return value
-
-
-WithoutComma = AfterValidator(_no_comma)
-"""For words of a lane: GitLab and GitHub take a comma for the end of one."""
-
-
-def exactly_one(model: Model, *fields: str) -> Iterator[Rule]:
-    """Yield a broken rule unless exactly one of the optional fields is present."""
+def exactly_one(model: Model, *fields: str, example: str) -> Iterator[Rule]:
+    """Yield a rule unless exactly one of the optional fields is set."""
     present = [field for field in fields if getattr(model, field) is not None]
-    choice = ", ".join(fields)
+    choice = " or ".join(fields)
     if len(present) > 1:
-        yield Rule("", f"has {' and '.join(present)}", f"keep one of {choice}")
+        yield Rule("", f"has {' and '.join(present)}, but takes only one", f"keep {choice}")
     if not present:
-        yield Rule("", f"has no {' or '.join(fields)}", f"add exactly one of {choice}")
+        yield Rule("", f"has no {choice}", f"add exactly one of them, like {example}")

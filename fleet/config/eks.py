@@ -1,4 +1,4 @@
-"""An EKS cluster that this program makes: network, API, admins and pools."""
+"""An EKS cluster that this program creates: network, API, admins and node groups."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.config.base import (
+    ApiAccess,
+    Form,
     KubernetesMinor,
     Model,
     Name,
     Rule,
-    SourceRange,
     VpcCidr,
     Zone,
     exactly_one,
+    refusal,
 )
 from fleet.config.pools import EksPool
 
-SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
+SubnetId = Annotated[str, Form(r"^subnet-[0-9a-f]{8,17}$", "subnet-0123456789abcdef0")]
+VpcId = Annotated[str, Form(r"^vpc-[0-9a-f]{8,17}$", "vpc-0123456789abcdef0")]
+Region = Annotated[str, Form(r"^[a-z]{2}(-[a-z]+)+-\d$", "us-west-2")]
 _ARN = r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$"
 
 _OTHER_PARTITIONS = ("cn-", "us-gov-", "us-iso", "eu-iso", "eusc-")
@@ -28,14 +32,14 @@ _OTHER_PARTITIONS = ("cn-", "us-gov-", "us-iso", "eu-iso", "eusc-")
 
 def _principal(value: str) -> str:
     if re.match(r"arn:aws[a-z-]*:sts:", value):
-        raise ValueError(
-            "is the ARN of a session; use the ARN of the IAM role, not of the session, like "
-            "arn:aws:iam::111122223333:role/platform"
+        raise refusal(
+            "is the ARN of a session, but an access entry needs that of the IAM role",
+            "use the ARN of the role, like arn:aws:iam::111122223333:role/platform",
         )
     if not re.search(_ARN, value):
-        raise ValueError(
-            "does not have the form that is wanted; write the ARN of an IAM role or user, like "
-            "arn:aws:iam::111122223333:role/platform"
+        raise refusal(
+            "is not the ARN of an IAM role or user",
+            "write it like arn:aws:iam::111122223333:role/platform",
         )
     return value
 
@@ -46,124 +50,129 @@ Arn = Annotated[
 
 
 class EksNetwork(Model):
-    """A VPC to make (`cidr`, `zones`, `nat`) or one to use (`vpc_id`, `subnet_ids`)."""
+    """A VPC to create (`cidr`, `zones`, `nat`) or an existing one (`vpc_id`, `subnet_ids`)."""
 
     cidr: VpcCidr | None = Field(
-        default=None, description="range of the VPC to make", examples=["10.0.0.0/16"]
+        default=None, description="IPv4 range of the VPC to create", examples=["10.0.0.0/16"]
     )
     zones: tuple[Zone, ...] | None = Field(
-        default=None, max_length=6, description="availability zones of the VPC to make, two to six"
+        default=None,
+        max_length=6,
+        description="availability zones of the VPC to create, two to six",
+        examples=[["us-west-2a", "us-west-2b"]],
     )
     nat: Literal["one", "per-zone"] | None = Field(
-        default=None, description="NAT gateways of the VPC to make; default: one"
+        default=None, description="NAT gateways of the VPC to create; default: one"
     )
-    vpc_id: str | None = Field(
-        default=None,
-        pattern=r"^vpc-[0-9a-f]{8,17}$",
-        description="VPC to use",
-        examples=["vpc-0123456789abcdef0"],
+    vpc_id: VpcId | None = Field(
+        default=None, description="existing VPC", examples=["vpc-0123456789abcdef0"]
     )
     subnet_ids: dict[Zone, SubnetId] | None = Field(
         default=None,
-        description="private subnet of the VPC to use, by zone: {us-west-2a: subnet-…}",
+        description="private subnets of the existing VPC by zone",
+        examples=[{"us-west-2a": "subnet-0123456789abcdef0"}],
     )
 
     def rules(self) -> Iterator[Rule]:
-        """A VPC to make or a VPC to use, over two zones or more."""
-        yield from exactly_one(self, "cidr", "vpc_id")
+        yield from exactly_one(self, "cidr", "vpc_id", example="cidr: 10.0.0.0/16")
         if self.cidr is not None and self.subnet_ids is not None:
-            yield Rule("subnet_ids", "belongs to a VPC that exists", "remove it, or cidr")
+            yield Rule(
+                "subnet_ids",
+                "is set beside cidr, but belongs to an existing VPC",
+                "remove subnet_ids, or replace cidr by vpc_id",
+            )
         for field in ("zones", "nat"):
             if self.vpc_id is not None and getattr(self, field) is not None:
-                yield Rule(field, "belongs to a VPC to make", "remove it, or vpc_id")
+                yield Rule(
+                    field,
+                    "is set beside vpc_id, but belongs to a VPC to create",
+                    f"remove {field}, or replace vpc_id by cidr",
+                )
         if self.cidr is None and self.vpc_id is None:
             return
         where = "zones" if self.cidr is not None else "subnet_ids"
-        if len(set(self.zone_names)) < 2:
+        if (count := len(set(self.zone_names))) < 2:
             yield Rule(
                 where,
-                "names under two zones; EKS needs two or more",
-                "name another zone",
+                f"lists {('no zone', 'one zone')[count]}, but EKS needs subnets in at least two",
+                "add another zone",
             )
         if len(set(self.zone_names)) != len(self.zone_names):
-            yield Rule(where, "names a zone twice", "name each zone once")
+            yield Rule(where, "lists a zone twice", "list each zone once")
         subnets = tuple((self.subnet_ids or {}).values())
         if len(set(subnets)) != len(subnets):
             yield Rule(
                 "subnet_ids",
-                "names a subnet for two zones; a subnet lies in one",
-                "name the subnet of each zone",
+                "lists one subnet for two zones, but a subnet belongs to one zone",
+                "list the own subnet of each zone",
             )
 
     @property
     def zone_names(self) -> tuple[str, ...]:
-        """Zones that pools can use, in the order of the file."""
+        """Zones of the VPC's private subnets, in the order of the file."""
         return self.zones or tuple(self.subnet_ids or {})
-
-
-class EksApi(Model):
-    """Who reaches the Kubernetes API server."""
-
-    allow: tuple[SourceRange, ...] = Field(
-        default=(),
-        description="public ranges that may reach the endpoint; none: private endpoint only",
-    )
 
 
 class Eks(Model):
     """One EKS cluster."""
 
-    region: str = Field(
-        pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="AWS region", examples=["us-west-2"]
-    )
+    region: Region = Field(description="AWS region", examples=["us-west-2"])
     version: KubernetesMinor = Field(
         description='Kubernetes minor version, quoted: "1.35"', examples=["1.35"]
     )
-    network: EksNetwork = Field(description="VPC of the nodes, to make or to use")
-    api: EksApi = Field(default=EksApi(), description="who reaches the API server")
+    network: EksNetwork = Field(
+        description="VPC of the nodes",
+        examples=[{"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}],
+    )
+    api: ApiAccess = Field(default=ApiAccess(), description="access to the Kubernetes API server")
     admins: tuple[Arn, ...] = Field(
-        default=(), description="IAM principals with cluster-admin, by ARN"
+        default=(),
+        description="ARNs of IAM roles and users with cluster-admin",
+        examples=[["arn:aws:iam::111122223333:role/platform"]],
     )
     profile: str | None = Field(
         default=None, description="AWS profile for the provider and the kubeconfig"
     )
-    pools: dict[Name, EksPool] = Field(min_length=1, description="node groups by name")
+    pools: dict[Name, EksPool] = Field(
+        min_length=1,
+        description="node groups by name",
+        examples=[{"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 10}}],
+    )
 
     def rules(self) -> Iterator[Rule]:
-        """Zones lie in the region, pools in the zones, releases suit, a CPU pool always runs."""
         if self.region.startswith(_OTHER_PARTITIONS):
             yield Rule(
                 "region",
-                "is outside AWS' commercial partition, whose ARNs this program writes",
-                "use a commercial region",
+                "is outside AWS' commercial partition, but this program writes ARNs of that one",
+                "use a commercial region, like us-west-2",
             )
         for zone in self.network.zone_names:
             if zone[:-1] != self.region:
                 yield Rule(
                     "region",
-                    f"is {self.region}, but the network names zone {zone}",
-                    "correct the region or the zone",
+                    f"is {self.region}, but the network lists zone {zone} of another region",
+                    f"use region: {zone[:-1]}, or correct the zone",
                 )
         for name, pool in self.pools.items():
             for zone in (pool.zones or ()) if self.network.zone_names else ():
                 if zone not in self.network.zone_names:
                     yield Rule(
                         f"pools.{name}.zones",
-                        f"names {zone}, which the network lacks",
-                        f"use some of {', '.join(self.network.zone_names)}",
+                        f"lists {zone}, where the network has no subnet",
+                        f"choose from {', '.join(self.network.zone_names)}",
                     )
             if pool.release_version and not pool.release_version.startswith(f"{self.version}."):
                 yield Rule(
                     f"pools.{name}.release_version",
-                    f"is not a release for Kubernetes {self.version}",
-                    "use one of that version, or remove it for the one that this program pins",
+                    f"is {pool.release_version}, but the cluster runs Kubernetes {self.version}",
+                    f"use a release {self.version}.*, or remove it for the pinned release",
                 )
         if len(set(self.admins)) != len(self.admins):
-            yield Rule("admins", "names a principal twice", "name each principal once")
-        always = [pool for pool in self.pools.values() if not pool.gpus and pool.min_size]
-        if not always:
+            yield Rule("admins", "lists an ARN twice", "list each ARN once")
+        if not any(not pool.gpus and pool.min_size for pool in self.pools.values()):
             yield Rule(
                 "pools",
-                "has no CPU pool that always runs; add-ons and controllers would have no node",
+                "has no CPU pool with min_size of 1 or more, so add-ons and controllers would have "
+                "no node",
                 "add one, like system: {instance_types: [m6i.large], min_size: 2, max_size: 4}",
             )

@@ -1,6 +1,6 @@
-"""A cluster that somebody else made: how to reach it, and what its nodes are.
+"""An existing cluster: its kubeconfig, and the facts of its nodes.
 
-The facts of a node take the place of a catalog: fair shares, fit and every later check read them.
+The facts replace the catalog's: fair shares, the fit of jobs and all checks use them.
 """
 
 from __future__ import annotations
@@ -13,74 +13,92 @@ from pydantic import Field
 
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.mig import MIG_INSTANCES
-from fleet.config.base import Cpu, Driver, Memory, Model, Name, ObjectName, Rule
-from fleet.config.hardware import Device, GpuModelName
+from fleet.config.base import (
+    Cpu,
+    Device,
+    Driver,
+    Form,
+    GpuModelName,
+    Memory,
+    Model,
+    Name,
+    ObjectName,
+    Rule,
+)
 from fleet.config.pools import LabelValue, NodeLabelKey, Sharing
 
 
 class NodeTaint(Model):
-    """A taint that the nodes have."""
+    """A taint of the nodes."""
 
-    key: NodeLabelKey = Field(description="key of the taint", examples=["nvidia.com/gpu"])
-    value: LabelValue = Field(default="", description="value of the taint")
+    key: NodeLabelKey = Field(description="taint key", examples=["nvidia.com/gpu"])
+    value: LabelValue = Field(default="", description="taint value")
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(
-        description="effect of the taint", examples=["NoSchedule"]
+        description="taint effect", examples=["NoSchedule"]
     )
 
 
 class ExistingPool(Model):
-    """Nodes of one kind, as they are. Per node: what `kubectl describe node` says."""
+    """Existing nodes of one kind. `kubectl describe node` shows the facts of one node."""
 
     cpu: Cpu = Field(
-        description="Allocatable CPU of a node, less what else runs there", examples=[8]
+        description="allocatable CPU of a node, minus the requests of other pods", examples=[8]
     )
     memory: Memory = Field(
-        description="Allocatable memory of a node, less what else runs there", examples=["32Gi"]
+        description="allocatable memory of a node, minus the requests of other pods",
+        examples=["32Gi"],
     )
     disk: Memory = Field(
-        description="Allocatable ephemeral storage of a node, less what else uses it",
+        description="allocatable ephemeral storage of a node, minus what other pods use",
         examples=["100Gi"],
     )
-    count: int = Field(ge=1, description="nodes of this kind", examples=[1])
+    count: int = Field(ge=1, description="number of nodes", examples=[2])
     max_pods: int = Field(
-        default=110, ge=1, description="Allocatable pods of a node, less those that run there"
+        default=110, ge=1, description="allocatable pods of a node, minus other pods"
     )
     labels: dict[NodeLabelKey, LabelValue] = Field(
         min_length=1,
-        description="labels that these nodes have and no other node has",
+        description="labels that select these nodes and no others",
+        examples=[{"kubernetes.io/hostname": "gpu-1"}],
     )
     taints: tuple[NodeTaint, ...] = Field(default=(), description="taints of the nodes")
     gpu: GpuModelName | None = Field(
         default=None, description="GPU model of the nodes", examples=["A100-40GB"]
     )
-    gpus: int | None = Field(default=None, ge=1, description="cards of a node", examples=[1])
+    gpus: int | None = Field(
+        default=None, ge=1, description="physical GPUs of a node", examples=[8]
+    )
     driver: Driver | None = Field(
         default=None,
         description='NVIDIA driver of the nodes, quoted: "580.95"',
         examples=["580.95"],
     )
     runtime_class: ObjectName | None = Field(
-        default=None, description="RuntimeClass that containers need to see a GPU, like nvidia"
+        default=None,
+        description="RuntimeClass with which containers get a GPU",
+        examples=["nvidia"],
     )
     container_runtime: Literal["containerd", "crio"] = Field(
-        default="containerd", description="CRI-O refuses image names without their registry"
+        default="containerd",
+        description="container runtime; CRI-O rejects image names without a registry",
     )
     sharing: Sharing | None = Field(
-        default=None, description="GPU sharing: what is, or what the advertiser is to do"
+        default=None,
+        description="GPU sharing: the nodes' present one, or that of the advertiser of gpu_stack",
     )
     devices: dict[Device, Annotated[int, Field(ge=1, le=100)]] = Field(
         default={},
-        description="host devices that jobs may use, and how many jobs share each: {dri: 4}",
+        description="host devices for jobs, with the number of jobs that share each",
+        examples=[{"dri": 4}],
     )
 
     def rules(self) -> Iterator[Rule]:
-        """GPU facts are whole or absent, and MIG suits the model."""
         for field, other, remedy in (
-            ("gpus", "gpu", f"name the model under gpu: one of {', '.join(GPU_MODELS)}"),
-            ("gpu", "gpus", "add the cards of a node, like gpus: 8"),
+            ("gpus", "gpu", f"add gpu, one of {', '.join(GPU_MODELS)}"),
+            ("gpu", "gpus", "add the number of GPUs of a node, like gpus: 8"),
         ):
             if getattr(self, field) is not None and getattr(self, other) is None:
-                yield Rule(field, f"is set without {other}", remedy)
+                yield Rule(field, f"is set, but {other} is missing", remedy)
         for field in ("driver", "sharing"):
             if self.gpu is None and self.gpus is None and getattr(self, field) is not None:
                 yield Rule(
@@ -94,7 +112,7 @@ class ExistingPool(Model):
                 yield Rule(
                     "sharing.mig",
                     f"is set, but the {self.gpu} has no MIG",
-                    "use time_slicing, or correct gpu",
+                    "use time_slicing: 2, or correct gpu",
                 )
             elif self.sharing.mig not in profiles:
                 yield Rule(
@@ -105,35 +123,46 @@ class ExistingPool(Model):
 
 
 class Existing(Model):
-    """A cluster that is there: nothing is made on the cloud's side."""
+    """An existing cluster, in which this program creates Kubernetes objects only."""
 
-    context: str = Field(min_length=1, description="context of the kubeconfig", examples=["honey"])
-    kubeconfig: str | None = Field(
+    context: str = Field(min_length=1, description="kubeconfig context", examples=["honey"])
+    kubeconfig: Annotated[str, Form(r"^[^\s{}]+$", "kubeconfigs/honey.yaml")] | None = Field(
         default=None,
-        pattern=r"^[^\s{}]+$",
         description="path of the kubeconfig; default: KUBECONFIG, then ~/.kube/config",
         examples=["kubeconfigs/honey.yaml"],
     )
-    version: str | None = Field(
+    version: Annotated[str, Form(r"^1\.\d\d$", '"1.35"')] | None = Field(
         default=None,
-        pattern=r"^1\.\d\d$",
         description='Kubernetes minor version of the cluster, quoted: "1.35"',
         examples=["1.35"],
     )
-    pools: dict[Name, ExistingPool] = Field(min_length=1, description="kinds of nodes by name")
+    pools: dict[Name, ExistingPool] = Field(
+        min_length=1,
+        description="kinds of nodes by name",
+        examples=[
+            {
+                "cpu": {
+                    "cpu": 8,
+                    "memory": "32Gi",
+                    "disk": "100Gi",
+                    "count": 2,
+                    "labels": {"kubernetes.io/hostname": "node-1"},
+                }
+            }
+        ],
+    )
 
     def rules(self) -> Iterator[Rule]:
-        """Labels tell the pools apart."""
         for (first, one), (second, other) in combinations(self.pools.items(), 2):
-            if not _apart(one.labels, other.labels):
+            if not _disjoint(one.labels, other.labels):
                 yield Rule(
                     f"pools.{second}.labels",
-                    f"do not tell its nodes from those of pool {first}",
-                    "give both pools a label of one key with different values, like "
-                    "kubernetes.io/hostname",
+                    f"could select nodes of pool {first} too",
+                    "give both pools a label with the same key and different values, like "
+                    "kubernetes.io/hostname: node-1",
                 )
 
 
-def _apart(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether no node can have both sets of labels."""
+def _disjoint(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Return whether no node can have both sets of labels."""
     return any(other.get(key, value) != value for key, value in one.items())

@@ -7,8 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fleet.config.base import LaneName, Model, ObjectName, Rule, Secret, WithoutComma, exactly_one
-from fleet.config.hardware import Device
+from fleet.config.base import (
+    Device,
+    LaneName,
+    Model,
+    ObjectName,
+    Rule,
+    Secret,
+    WithoutComma,
+    exactly_one,
+)
 from fleet.config.lanes import Lane
 from fleet.config.urls import GitHubUrl, is_enterprise
 
@@ -16,46 +24,46 @@ ContainerMode = Literal["none", "kubernetes-novolume", "kubernetes", "dind"]
 
 
 class GitHubLane(Lane):
-    """One ARC runner scale set: `runs-on: <lane>`."""
+    """One ARC runner scale set; jobs select it by `runs-on: <lane>`."""
 
-    min_runners: int = Field(default=0, ge=0, description="idle runners that always wait")
-    max_runners: int = Field(ge=1, description="runners at most", examples=[1])
+    min_runners: int = Field(default=0, ge=0, description="idle runners to keep at all times")
+    max_runners: int = Field(ge=1, description="upper limit of runners", examples=[4])
     group: str | None = Field(
-        default=None, min_length=1, description="runner group; default: GitHub's default"
+        default=None, min_length=1, description="runner group; default: GitHub's group Default"
     )
     labels: tuple[Annotated[str, Field(min_length=1, max_length=255), WithoutComma], ...] = Field(
-        default=(), description="further labels for runs-on"
+        default=(), description="further labels for runs-on", examples=[["gpu", "cuda"]]
     )
     container_mode: ContainerMode = Field(
         default="none",
         description=(
             "none: the job runs in the runner's pod. kubernetes-novolume: a small runner on a CPU "
             "pool starts a job pod on the GPU pool. kubernetes: runner and job pod share a node "
-            "and a work volume. dind: adds a privileged Docker daemon, which sees no GPU"
+            "and a work volume. dind: adds a privileged Docker daemon, which has no GPU"
         ),
     )
 
     pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        default=None, description="as Kubernetes spells it; default: Kubernetes' own"
+        default=None, description="imagePullPolicy of a job; default: that of Kubernetes"
     )
     device: Device | None = Field(
-        default=None, description="device of the host that a job gets; its pools must have it"
+        default=None, description="host device of a job; its pools must list it under devices"
     )
     device_access: Literal["plugin", "privileged"] = Field(
         default="plugin",
         description=(
-            "how a job gets the device. plugin: a device plugin hands it over. privileged: the "
-            "job's container is privileged and sees every device of the node"
+            "how a job gets the device. plugin: a device plugin mounts it. privileged: the job's "
+            "container is privileged and has every device of the node"
         ),
     )
     run_as_root: bool = Field(default=False, description="run a job's container as root")
     supplemental_groups: tuple[Annotated[int, Field(ge=1, le=2147483647)], ...] = Field(
         default=(),
-        description="groups of a job's processes, like the node's numeric group of the device",
+        description="supplemental group IDs of a job, like that of the device on the node",
+        examples=[[109]],
     )
 
     def rules(self) -> Iterator[Rule]:
-        """Bounds, device and the work volume, besides the rules of every lane."""
         yield from super().rules()
         if self.device_access == "privileged" and self.device is None:
             yield Rule(
@@ -66,8 +74,8 @@ class GitHubLane(Lane):
         if self.device is not None and self.gpus:
             yield Rule(
                 "device",
-                "is set beside gpus; a lane is for one of them",
-                "make one lane for each",
+                "is set beside gpus, but a lane has either a device or GPUs",
+                "remove one of the two, or split the lane",
             )
         if self.max_runners < self.min_runners:
             yield Rule(
@@ -78,13 +86,13 @@ class GitHubLane(Lane):
         if self.container_mode == "kubernetes" and self.gpus == 0 and self.disk is None:
             yield Rule(
                 "disk",
-                "is missing; in container mode kubernetes it is the size of the work volume",
-                "add disk, like 20Gi",
+                "is missing, but in container mode kubernetes it sizes the work volume",
+                "add disk: 20Gi",
             )
 
 
 class GitHubApp(Model):
-    """A GitHub App that may administer self-hosted runners."""
+    """A GitHub App with the right to administer self-hosted runners."""
 
     id: int = Field(ge=1, description="App ID", examples=[100001])
     installation_id: int = Field(ge=1, description="installation ID", examples=[200001])
@@ -94,37 +102,44 @@ class GitHubApp(Model):
 
 
 class GitHub(Model):
-    """GitHub's side of a cluster: one ARC controller, one scale set for each lane."""
+    """One ARC controller, and one scale set for each lane."""
 
     url: GitHubUrl = Field(
-        description="repository, organisation or enterprise that owns the runners",
+        description="URL of the repository, organisation or enterprise that owns the runners",
         examples=["https://github.com/example-org"],
     )
     app: GitHubApp | None = Field(
         default=None,
-        description="credentials to put into a Secret; not for the runners of an enterprise",
+        description="GitHub App of the runners; an enterprise needs existing_secret instead",
     )
     existing_secret: ObjectName | None = Field(
         default=None,
         description=(
-            "Secret in namespace arc-runners: keys github_app_id, github_app_installation_id and "
-            "github_app_private_key; or github_token alone, a classic token, which an enterprise "
-            "needs"
+            "existing Secret in namespace arc-runners: keys github_app_id, "
+            "github_app_installation_id and github_app_private_key; or github_token alone, a "
+            "classic token, which an enterprise needs"
         ),
+        examples=["github-app"],
     )
-    lanes: dict[LaneName, GitHubLane] = Field(min_length=1, description="scale sets by name")
+    lanes: dict[LaneName, GitHubLane] = Field(
+        min_length=1,
+        description="scale sets by name",
+        examples=[{"gpu-t4": {"pools": ["t4"], "gpus": 1, "max_runners": 4}}],
+    )
 
     def rules(self) -> Iterator[Rule]:
-        """One source of the credentials, and such as GitHub takes.
+        """Yield the broken rules.
 
         Source: docs.github.com, "Authenticating ARC to the GitHub API": no App for an enterprise.
         """
-        yield from exactly_one(self, "app", "existing_secret")
+        yield from exactly_one(
+            self, "app", "existing_secret", example="existing_secret: github-app"
+        )
         if self.app is not None and self.is_enterprise:
             yield Rule(
                 "app",
-                "is set, but GitHub takes no App for the runners of an enterprise",
-                "remove it for existing_secret: a Secret in namespace arc-runners with the key "
+                "is set, but GitHub accepts no App for the runners of an enterprise",
+                "remove it and add existing_secret: a Secret in namespace arc-runners with the key "
                 "github_token, a classic token of scope manage_runners:enterprise",
             )
 

@@ -1,4 +1,4 @@
-"""Who turns a card into `nvidia.com/gpu` on the nodes of one cluster."""
+"""Which software makes the GPUs of a cluster's nodes available to Kubernetes."""
 
 from __future__ import annotations
 
@@ -13,48 +13,51 @@ Advertiser = Literal["device_plugin", "operator", "provider"]
 
 
 class GpuOperator(Model):
-    """The NVIDIA GPU Operator; `{}` takes the defaults."""
+    """The NVIDIA GPU Operator; `{}` selects the defaults."""
 
     metrics: bool = Field(
-        default=True, description="run dcgm-exporter on GPU nodes (no ServiceMonitor is made)"
+        default=True, description="run dcgm-exporter on GPU nodes (creates no ServiceMonitor)"
     )
     driver: bool = Field(
-        default=False, description="let the operator install the driver; else the image has it"
+        default=False,
+        description="let the operator install the driver; default: the node image has it",
     )
     driver_version: Driver | None = Field(
-        default=None, description='driver that the operator installs: "580.173.02"'
+        default=None,
+        description='driver that the operator installs, quoted: "580.173.02"',
+        examples=["580.173.02"],
     )
     toolkit: bool = Field(
         default=False,
-        description="let the operator install the container toolkit; else the image has it",
+        description="let the operator install the container toolkit; default: the image has it",
     )
 
     def rules(self) -> Iterator[Rule]:
-        """A driver's version belongs to a driver, and is one that NVIDIA has an image for."""
         if self.driver_version is None:
             return
         if not self.driver:
             yield Rule(
                 "driver_version",
-                "is set, but the operator installs no driver",
+                "is set, but the operator does not install a driver",
                 "add driver: true, or remove driver_version",
             )
-        if self.driver_version.count(".") < 1:
+        if "." not in self.driver_version:
             yield Rule(
                 "driver_version",
-                "is a branch, not a version",
-                'write it in full, like "580.173.02"',
+                "is a branch, but NVIDIA publishes driver images by full version",
+                'write the full version, like "580.173.02"',
             )
 
 
 class GpuStack(Model):
-    """Exactly one owner per node for the driver, the toolkit and the advertiser of GPUs."""
+    """The owner of the driver, of the container toolkit and of the GPU advertiser."""
 
     advertiser: Advertiser | None = Field(
         default=None,
         description=(
-            "what advertises nvidia.com/gpu: the device plugin's chart (default on EKS), the "
-            "operator, or the provider's own plugin (default on OKE and existing clusters)"
+            "what advertises nvidia.com/gpu. device_plugin: NVIDIA's chart (default on EKS). "
+            "operator: the GPU Operator. provider: a plugin that the cluster has already (default "
+            "on OKE and existing clusters)"
         ),
     )
     operator: GpuOperator | None = Field(
@@ -62,10 +65,9 @@ class GpuStack(Model):
     )
 
     def rules(self) -> Iterator[Rule]:
-        """The advertiser must exist."""
         if self.advertiser == "operator" and self.operator is None:
             yield Rule(
                 "advertiser",
-                "is operator, but there is no operator",
-                "add `operator: {}` beside it, or use advertiser: device_plugin",
+                "is operator, but the cluster has no operator, so no GPU would be advertised",
+                "add operator: {} beside it, or use advertiser: device_plugin",
             )

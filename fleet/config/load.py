@@ -1,14 +1,13 @@
 """Read the data of a stack file as its model, and report every error of form at once.
 
-The first phase of the errors of a stack file. It reports what is wrong with the form of the data:
-keys, types, single values, and what several fields of one model must agree on. `fleet.load` runs
-the checks, which are the second phase, only on a file without an error of form.
+An error of form concerns a key, a type, a single value, or several fields of one model that do not
+agree. `fleet.load` runs the checks only on a file without an error of form.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sized
 from difflib import get_close_matches
 from types import UnionType
 from typing import Any, Generic, NamedTuple, TypeVar, Union, cast, get_args, get_origin
@@ -17,15 +16,31 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from fleet.config.base import Model, Rule
+from fleet.config.base import Model, Rule, Secret
+from fleet.config.eks import Eks, EksNetwork
+from fleet.config.existing import Existing, ExistingPool
+from fleet.config.github import GitHubLane
+from fleet.config.gitlab import GitLabLane
+from fleet.config.oke import Oke, OkeNetwork
+from fleet.config.oke_pools import OkePool
+from fleet.config.pools import EksPool
 from fleet.config.stack import Stack
 from fleet.findings import Finding, Path, dotted
 
 Root = TypeVar("Root", bound=Model)
+Fields = Mapping[str, FieldInfo]
+
+_ALTERNATIVES: tuple[Mapping[str, type[Model]], ...] = (
+    {"GitHub lanes": GitHubLane, "GitLab lanes": GitLabLane},
+    {"EKS pools": EksPool, "OKE pools": OkePool, "pools of existing clusters": ExistingPool},
+    {"EKS networks": EksNetwork, "OKE networks": OkeNetwork},
+    {"EKS clusters": Eks, "OKE clusters": Oke, "existing clusters": Existing},
+)
+"""Models that users confuse. A key of one that is written in another gets an error of its own."""
 
 _NO_VALUE = 0.5
-"""Stands for null while pydantic validates: no field of a stack file takes a fraction, so a null is
-an error also where the key is optional."""
+"""Replaces null for pydantic. No field accepts a fraction, so a null is an error also if the key is
+optional."""
 
 
 class Parsed(NamedTuple, Generic[Root]):
@@ -75,13 +90,12 @@ def _without_nulls(data: object, path: Path, nulls: list[Path]) -> object:
 
 
 def _explained(root: type[Model], error: ValidationError, nulls: set[Path]) -> Iterator[Finding]:
-    """Yield findings for pydantic's errors, at most one for a path but for rules of a model."""
-    problems = error.errors(include_url=False, include_input=False)
+    """Yield findings for pydantic's errors: one for a path, apart from the rules of a model."""
+    problems = error.errors(include_url=False)
     misspelt = {
-        (*location[:-1], meant)
+        (*problem["loc"][:-1], _similar(problem["loc"], fields_at(root, problem["loc"][:-1])))
         for problem in problems
         if problem["type"] == "extra_forbidden"
-        and (meant := _meant(str((location := problem["loc"])[-1]), fields_at(root, location[:-1])))
     }
     seen = set(nulls)
     for problem in problems:
@@ -91,23 +105,24 @@ def _explained(root: type[Model], error: ValidationError, nulls: set[Path]) -> I
             continue
         if location[-1:] == ("[key]",):
             location = location[:-1]
-        # A required key that is misspelt is not missing too, a list of bad items is not empty too.
+        # A misspelt key is not missing as well, and a list of invalid items is not empty as well.
         follows = (problem["type"] == "missing" and location in misspelt) or (
             problem["type"] == "too_short" and any(one[:-1] == location for one in seen)
         )
         if follows or location in seen:
             continue
         seen.add(location)
-        yield _explain(problem, location, fields_at(root, location[:-1]))
+        message, remedy = _texts(root, problem, location)
+        yield Finding(rule=problem["type"], path=dotted(location), message=message, remedy=remedy)
 
 
 def _no_value(path: Path) -> Finding:
-    """A key without a value is a slip (a commented-out body), never the same as no key."""
+    """Return the finding of a key without a value, like one whose body is commented out."""
     return Finding(
         rule="null",
         path=dotted(path),
-        message="is present, but has no value",
-        remedy="write {} for its defaults, give it a value, or remove the key",
+        message="has no value",
+        remedy="write a value, write {} for the defaults of a map, or remove the key",
     )
 
 
@@ -117,89 +132,135 @@ def _rules(rules: tuple[Rule, ...], location: Path) -> Iterator[Finding]:
         yield Finding(rule="rule", path=dotted(place), message=rule.message, remedy=rule.remedy)
 
 
-def _meant(key: str, fields: dict[str, FieldInfo]) -> str | None:
-    near = get_close_matches(key, fields, n=1, cutoff=0.6)
+def _similar(location: Path, fields: Fields) -> str | None:
+    near = get_close_matches(str(location[-1]), fields, n=1, cutoff=0.6)
     return near[0] if near else None
 
 
 _TEXTS = {
-    "int_type": ("is not a whole number", "write digits without quotes"),
-    "bool_type": ("is not true or false", "write true or false, without quotes"),
-    "dict_type": ("is not a map", "write key: value pairs under it"),
-    "model_type": ("is not a map", "write key: value pairs under it, or {{}} for the defaults"),
-    "tuple_type": ("is not a list", "write it in brackets, like [a, b]"),
-    "greater_than_equal": ("is below {ge}", "use {ge} or more"),
-    "less_than_equal": ("is above {le}", "use {le} or less"),
-    "too_short": ("is empty", "write at least one"),
-    "too_long": ("has more than {max_length} entries", "remove some"),
-    "string_too_short": ("is empty", "give it a value or remove the key"),
-    "string_too_long": ("has more than {max_length} characters", "shorten it"),
-    "string_pattern_mismatch": (
-        "does not have the form that is wanted",
-        "write something that matches {pattern}",
-    ),
-    "literal_error": ("is not one of the choices", "use {expected}"),
-    "json_invalid": ("is nested too deeply", "the keys of a stack file are at most ten deep"),
-    "string_type": (
-        "is not text",
-        'write it in quotes, like "1.35" (unquoted, 1.30 arrives as the number 1.3)',
-    ),
+    "dict_type": ("is {noun}, not a map", "write names with values under it{like}"),
+    "tuple_type": ("is {noun}, not a list", "write it in brackets{like}"),
+    "int_type": ("is {noun}, not a whole number", "write digits without quotes{like}"),
+    "bool_type": ("is {noun}, not true or false", "write true or false without quotes"),
+    "literal_error": ("is not one of the allowed values", "use {expected}"),
+    "greater_than_equal": ("is {value}, below the minimum of {ge}", "use {ge} or more"),
+    "less_than_equal": ("is {value}, above the maximum of {le}", "use {le} or less"),
+    "too_short": ("is empty", "add at least one entry{like}"),
+    "too_long": ("has {length} entries", "keep at most {max_length} entries"),
+    "empty_text": ("is empty", "write a value{like}, or remove the key"),
+    "string_too_short": ("has {length} characters", "write at least {min_length} characters"),
+    "string_too_long": ("has {length} characters", "shorten it to at most {max_length} characters"),
+    "string_pattern_mismatch": ("does not have the required form", "write it like {example}"),
+    "json_invalid": ("is nested too deeply", "use only the keys of stack.schema.json"),
 }
-_SECRET_IN_PLAIN = "private_key", "token", "api_token"
+"""Message and remedy by pydantic's error type; the names in braces are those of `_texts`."""
+
+_OTHER = ("is not valid", "write a value as stack.schema.json describes it")
 
 
-def _explain(problem: ErrorDetails, location: Path, fields: dict[str, FieldInfo]) -> Finding:
-    """Return the finding of one error; it never holds the value that was written."""
-    kind, key = problem["type"], str(location[-1]) if location else ""
+def _texts(root: type[Model], problem: ErrorDetails, location: Path) -> tuple[str, str]:
+    """Return message and remedy of one error. They show no text of the file, only numbers."""
+    kind, value, context = problem["type"], problem["input"], problem.get("ctx", {})
+    if "remedy" in context:
+        return context["message"], context["remedy"]
+    key, fields = str(location[-1]) if location else "", fields_at(root, location[:-1])
     if kind == "extra_forbidden":
-        meant = _meant(key, fields)
-        message = "is not a key here"
-        remedy = (
-            f"did you mean {meant}?"
-            if meant
-            else f"remove it; the keys here are {', '.join(fields)}"
-        )
-    else:
-        message, remedy = _texts(problem, key, fields)
-    return Finding(rule=kind, path=dotted(location), message=message, remedy=remedy)
-
-
-def _texts(problem: ErrorDetails, key: str, fields: dict[str, FieldInfo]) -> tuple[str, str]:
-    kind = problem["type"]
+        return _unknown_key(root, location, fields)
+    field = fields.get(key)
+    example = field.examples[0] if field is not None and field.examples else None
+    like = f", like {key}: {_flow(example)}" if example is not None else ""
     if kind == "missing":
-        return "is missing", f"add {key}: {fields[key].description}"
-    if key in _SECRET_IN_PLAIN and kind.startswith("model"):
+        return "is missing", f"add {'it' if like else key}{like} ({fields[key].description})"
+    if kind == "model_type":
+        return _not_a_model(root, location, value)
+    if kind == "string_type":
+        return f"is {_noun(value)}, not text", _quoted(value, like)
+    if kind == "string_too_short" and not value:
+        kind = "empty_text"
+    length = len(value) if isinstance(value, Sized) else 0
+    values = {
+        "noun": _noun(value),
+        "like": like,
+        "example": _flow(example),
+        "value": value,
+        "length": length,
+        **context,
+    }
+    message, remedy = _TEXTS.get(kind, _OTHER)
+    return message.format_map(values), remedy.format_map(values).replace("True", "true")
+
+
+def _not_a_model(root: type[Model], location: Path, value: object) -> tuple[str, str]:
+    fields = fields_at(root, location)
+    if _model_at(root, location) is Secret:
         return (
-            "holds a value; a secret never stands in the stack file",
-            f"write {key}: {{secret: name}} and run `pulumi config set --secret gpu-runners:name`",
+            f"is {_noun(value)}, but a stack file never contains the value of a secret",
+            f"write {location[-1]}: {{secret: name}} and run `pulumi config set --secret "
+            "gpu-runners:name`",
         )
-    if kind == "value_error":
-        message, _, remedy = problem["msg"].removeprefix("Value error, ").partition("; ")
-        return message, remedy
-    example = _example(fields.get(key))
-    if kind == "string_pattern_mismatch" and example is not None:
-        return "does not have the form that is wanted", f"write it like {example}"
-    if kind == "string_type" and isinstance(example, str) and key != "version":
-        return "is not text", f'write it in quotes, like "{example}"'
-    context = problem.get("ctx", {})
-    message, remedy = _TEXTS.get(kind, ("cannot be used", "correct it"))
-    if kind == "string_too_short" and context.get("min_length", 1) > 1:
-        message, remedy = "has fewer than {min_length} characters", "write {min_length} or more"
-    return message.format_map(context), remedy.format_map(context)
+    empty = "" if any(one.is_required() for one in fields.values()) else ", or {} for the defaults"
+    return f"is {_noun(value)}, not a map", f"write its keys under it: {', '.join(fields)}{empty}"
 
 
-def _example(field: FieldInfo | None) -> object:
-    return field.examples[0] if field is not None and field.examples else None
+def _unknown_key(root: type[Model], location: Path, fields: Fields) -> tuple[str, str]:
+    model, key = _model_at(root, location[:-1]), str(location[-1])
+    for group in _ALTERNATIVES:
+        owners = [what for what, one in group.items() if key in one.model_fields]
+        if owners and model in group.values():
+            return f"is a key of {' and '.join(owners)} only", _known_keys(fields)
+    if (similar := _similar(location, fields)) is not None:
+        return "is not a known key", f"did you mean {similar}?"
+    return "is not a known key", _known_keys(fields)
 
 
-def fields_at(root: type[BaseModel], location: Path) -> dict[str, FieldInfo]:
-    """Return the fields of the model at a path; empty if the path leads to no model."""
+def _known_keys(fields: Fields) -> str:
+    return f"remove it; the keys here are {', '.join(fields)}"
+
+
+def _noun(value: object) -> str:
+    if isinstance(value, bool):
+        return f"the boolean {str(value).lower()}"
+    if isinstance(value, int | float):
+        return "a whole number" if isinstance(value, int) else "a decimal number"
+    return "text" if isinstance(value, str) else "a list" if isinstance(value, list) else "a map"
+
+
+def _quoted(value: object, like: str) -> str:
+    if isinstance(value, bool):
+        return f'write it in quotes: "{str(value).lower()}"'
+    if isinstance(value, float):
+        like = like or ', like "1.35"'
+        return f"write it in quotes{like} (YAML reads 1.30 without quotes as the number 1.3)"
+    if isinstance(value, int):
+        like = like or ', like "8"'
+        return f"write it in quotes{like}"
+    return f"write a single text{like}"
+
+
+def _flow(value: object) -> str:
+    """Return an example as YAML in flow style."""
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value).items()
+        return f"{{{', '.join(f'{key}: {_flow(item)}' for key, item in items)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(_flow(item) for item in cast('list[object]', value))}]"
+    if isinstance(value, str) and not value.replace(".", "").isdecimal():
+        return value
+    return json.dumps(value)
+
+
+def fields_at(root: type[BaseModel], location: Path) -> Fields:
+    """Return the fields of the model at a path; empty if there is no model."""
+    model = _model_at(root, location)
+    return model.model_fields if model is not None else {}
+
+
+def _model_at(root: type[BaseModel], location: Path) -> type[BaseModel] | None:
     found: Any = root
     for part in location:
         model = _model(found)
         found = _item(found) if model is None else model.model_fields[str(part)].annotation
-    model = _model(found)
-    return dict(model.model_fields) if model is not None else {}
+    return _model(found)
 
 
 def _arms(annotation: Any) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Pools: nodes of one kind. Here the managed node groups of EKS."""
+"""EKS managed node groups, and what pools of every platform have in common."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from fleet.catalog.ec2 import INSTANCE_TYPES, UnknownInstanceTypeError, instance_type
+from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.eks import AMI_TYPES, DEAD_AMI_TYPES
 from fleet.catalog.gpus import GPU_MODELS
-from fleet.config.base import CpuOrNone, MemoryOrNone, Model, Rule, Zone, exactly_one
+from fleet.config.base import (
+    CpuOrZero,
+    Form,
+    MemoryOrZero,
+    Model,
+    Rule,
+    Zone,
+    exactly_one,
+    known,
+    refusal,
+)
 
-_OFFERED = tuple(
+_SUPPORTED = tuple(
     ami.name
     for ami in AMI_TYPES.values()
     if ami.family == "al2023" and ami.architecture == "x86_64"
@@ -21,23 +31,20 @@ _OFFERED = tuple(
 
 
 def _known_instance_type(value: str) -> str:
-    try:
-        instance_type(value)
-    except UnknownInstanceTypeError as error:
-        hint = str(error).partition(": ")[2]
-        raise ValueError(f"is not an EC2 instance type of the catalog; {hint}") from None
-    return value
+    return known(value, INSTANCE_TYPES, "EC2 instance type", "g4dn.xlarge")
 
 
 def _known_ami_type(value: str) -> str:
     if value in DEAD_AMI_TYPES:
-        raise ValueError(f"is an AMI type that EKS has dropped; {DEAD_AMI_TYPES[value]}")
+        raise refusal("is an AMI type without further releases", DEAD_AMI_TYPES[value])
+    choice = f"use {' or '.join(_SUPPORTED)}"
     if value not in AMI_TYPES:
-        raise ValueError(f"is not an AMI type of EKS; use {' or '.join(_OFFERED)}")
-    if value not in _OFFERED:
-        raise ValueError(
-            "is an AMI type that this program does not run (x86 instance types, and no AMI that "
-            f"brings a device plugin of its own); use {' or '.join(_OFFERED)}"
+        raise refusal("is not an AMI type of EKS", choice)
+    if value not in _SUPPORTED:
+        raise refusal(
+            "is an AMI type that this program does not support: it uses x86 instance types, and "
+            "images without a device plugin of their own",
+            choice,
         )
     return value
 
@@ -45,44 +52,46 @@ def _known_ami_type(value: str) -> str:
 def _node_label_key(value: str) -> str:
     prefix, _, name = value.rpartition("/")
     if not re.fullmatch(_LABEL_PART, name) or not re.fullmatch(_LABEL_PREFIX, prefix):
-        raise ValueError("is not a key of a node label; write it like example.com/team")
+        raise refusal("is not a valid key of a node label", "write it like example.com/team")
     return value
 
 
 def _label_key(value: str) -> str:
     prefix = _node_label_key(value).rpartition("/")[0]
     if len(value) > _LABEL_LIMIT:
-        raise ValueError(
-            f"has more than {_LABEL_LIMIT} characters; shorten it, the autoscaler reads it from a "
-            "tag whose length AWS limits"
+        raise refusal(
+            f"has {len(value)} characters, but the AWS tag from which the autoscaler reads the "
+            f"label has room for {_LABEL_LIMIT}",
+            f"shorten it to {_LABEL_LIMIT} characters",
         )
-    if prefix in _OURS or f".{prefix}".endswith(_KEPT):
-        raise ValueError(
-            "has a prefix that Kubernetes, EKS or this program keeps; use one of your own"
+    if prefix in _OWN_PREFIXES or f".{prefix}".endswith(_RESERVED_SUFFIXES):
+        raise refusal(
+            "has a prefix that is reserved for Kubernetes, the cloud, NVIDIA or this program",
+            "use a prefix of your own, like example.com/team",
         )
     return value
 
 
 def _label_value(value: str) -> str:
     if value and not re.fullmatch(_LABEL_PART, value):
-        raise ValueError(
-            "is not a value of a node label; use up to 63 letters, digits, dots, hyphens and "
-            "underscores"
+        raise refusal(
+            "is not a valid value of a node label",
+            "use up to 63 letters, digits, dots, hyphens and underscores, like ci-1.2",
         )
     return value
 
 
 _LABEL_PART = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _LABEL_PREFIX = r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?"
-_OURS = ("gpu-runners", "nvidia.com")
+_OWN_PREFIXES = ("gpu-runners", "nvidia.com")
 _LABEL_LIMIT = 128 - len("k8s.io/cluster-autoscaler/node-template/label/")
-_KEPT = (".kubernetes.io", ".k8s.io", ".amazonaws.com")
+_RESERVED_SUFFIXES = (".kubernetes.io", ".k8s.io", ".amazonaws.com")
 
 EKS_GPU_DISK_GIB = 200
-"""Root volume on which a GPU node has room for several CUDA images of 10 to 20 GB each."""
+"""Default root volume, with room for several CUDA images of 10 to 20 GB each."""
 
 EKS_GPU_DISK_FLOOR_GIB = 100
-"""Below it the system, one image and the work of one job do not fit."""
+"""Minimum on a GPU node for the system, one CUDA image and the files of one job."""
 
 InstanceTypeName = Annotated[
     str,
@@ -92,44 +101,45 @@ InstanceTypeName = Annotated[
 AmiType = Annotated[
     str,
     AfterValidator(_known_ami_type),
-    WithJsonSchema({"type": "string", "enum": list(_OFFERED)}),
+    WithJsonSchema({"type": "string", "enum": list(_SUPPORTED)}),
 ]
+CapacityReservationId = Annotated[str, Form(r"^cr-[0-9a-f]{8,17}$", "cr-0123456789abcdef0")]
+ReleaseVersion = Annotated[str, Form(r"^1\.\d\d\.\d+-\d{8}$", "1.35.8-20260923")]
 LabelKey = Annotated[str, AfterValidator(_label_key)]
-"""Key of a label that this program puts on nodes."""
+"""Key of a label that this program sets on nodes."""
 
 NodeLabelKey = Annotated[str, AfterValidator(_node_label_key)]
-"""Key of a label, or taint, that nodes have already."""
+"""Key of a label or taint that the nodes of an existing cluster have."""
 
 LabelValue = Annotated[str, AfterValidator(_label_value)]
 
 
 class Sharing(Model):
-    """How one card serves several jobs. Time slicing isolates neither memory nor faults."""
+    """How several jobs share one GPU. Time slicing isolates neither memory nor faults."""
 
     time_slicing: int | None = Field(
-        default=None, ge=2, le=48, description="jobs that share one GPU in turn"
+        default=None, ge=2, le=48, description="jobs that share one GPU by time slicing"
     )
-    mig: str | None = Field(
+    mig: Annotated[str, Form(r"^\d+g\.\d+gb$", "1g.5gb")] | None = Field(
         default=None,
-        pattern=r"^\d+g\.\d+gb$",
         description=(
-            "MIG profile into which every card of an existing cluster is partitioned already "
-            "(strategy single: each instance is one nvidia.com/gpu), like 1g.5gb"
+            "MIG profile of every GPU of the pool, only on existing clusters (strategy single: "
+            "each MIG instance is one nvidia.com/gpu)"
         ),
+        examples=["1g.5gb"],
     )
 
     def rules(self) -> Iterator[Rule]:
-        """One way of sharing."""
-        yield from exactly_one(self, "time_slicing", "mig")
+        yield from exactly_one(self, "time_slicing", "mig", example="time_slicing: 2")
 
     @property
     def slices(self) -> int:
-        """Jobs that share one card in turn."""
+        """Jobs that share one GPU by time slicing."""
         return self.time_slicing or 1
 
 
-def bounds_rules(min_size: int, max_size: int) -> Iterator[Rule]:
-    """The sizes of a pool, in nodes, agree."""
+def size_rules(min_size: int, max_size: int) -> Iterator[Rule]:
+    """Yield a rule if a pool's limits are in the wrong order."""
     if max_size < min_size:
         yield Rule(
             "max_size",
@@ -139,84 +149,84 @@ def bounds_rules(min_size: int, max_size: int) -> Iterator[Rule]:
 
 
 def mig_rules(sharing: Sharing | None, gpu: str) -> Iterator[Rule]:
-    """MIG on nodes that this program makes: never, and on some models not by anybody."""
+    """Yield a rule if a pool that this program creates uses MIG."""
     if sharing is None or sharing.mig is None:
         return
     if not GPU_MODELS[gpu].mig:
-        yield Rule("sharing.mig", f"is set, but the {gpu} has no MIG", "use time_slicing")
+        yield Rule("sharing.mig", f"is set, but the {gpu} has no MIG", "use time_slicing: 2")
     else:
         yield Rule(
             "sharing.mig",
-            "is set, but this program does not partition the cards of nodes that it makes",
-            "use time_slicing, or remove sharing",
+            "is set, but this program does not partition the GPUs of nodes that it creates",
+            "use time_slicing: 2, or remove sharing",
         )
 
 
 class Reserve(Model):
-    """What a pool keeps free on each node for DaemonSets of your own."""
+    """Resources of each node that lanes leave to the user's own DaemonSets."""
 
-    cpu: CpuOrNone = Field(default=0, description="CPU on each node")
-    memory: MemoryOrNone = Field(default=0, description="memory on each node")
-    disk: MemoryOrNone = Field(default=0, description="ephemeral storage on each node")
+    cpu: CpuOrZero = Field(default=0, description="CPU of each node")
+    memory: MemoryOrZero = Field(default=0, description="memory of each node")
+    disk: MemoryOrZero = Field(default=0, description="ephemeral storage of each node")
 
 
 class EksPool(Model):
-    """One EKS managed node group; a GPU pool when its instance types have GPUs."""
+    """One EKS managed node group. It is a GPU pool if its instance types have GPUs."""
 
     instance_types: tuple[InstanceTypeName, ...] = Field(
         min_length=1,
         description="EC2 instance types of equal size, in order of preference",
-        examples=[["m6i.large"]],
+        examples=[["g4dn.xlarge"]],
     )
-    min_size: int = Field(default=0, ge=0, description="nodes that always run")
-    max_size: int = Field(ge=1, description="nodes at most", examples=[1])
+    min_size: int = Field(default=0, ge=0, description="lower limit of nodes")
+    max_size: int = Field(ge=1, description="upper limit of nodes", examples=[10])
     capacity_type: Literal["ON_DEMAND", "SPOT", "CAPACITY_BLOCK"] = Field(
-        default="ON_DEMAND", description="as EKS spells it"
+        default="ON_DEMAND", description="capacity type of the node group"
     )
-    capacity_reservation_id: str | None = Field(
+    capacity_reservation_id: CapacityReservationId | None = Field(
         default=None,
-        pattern=r"^cr-[0-9a-f]{8,17}$",
-        description="EC2 capacity reservation or capacity block to start the nodes in",
+        description="EC2 capacity reservation or capacity block of the nodes",
         examples=["cr-0123456789abcdef0"],
     )
     ami_type: AmiType | None = Field(
         default=None,
-        description="default: AL2023_x86_64_NVIDIA for GPU types, else AL2023_x86_64_STANDARD",
+        description="default: AL2023_x86_64_NVIDIA with GPUs, otherwise AL2023_x86_64_STANDARD",
     )
-    release_version: str | None = Field(
+    release_version: ReleaseVersion | None = Field(
         default=None,
-        pattern=r"^1\.\d\d\.\d+-\d{8}$",
-        description="AMI release; default: the one this program pins",
+        description="AMI release; default: the release that this program pins",
         examples=["1.35.8-20260923"],
     )
     disk_gib: int = Field(
-        default=EKS_GPU_DISK_GIB, ge=20, le=16384, description="root volume (encrypted gp3), GiB"
+        default=EKS_GPU_DISK_GIB, ge=20, le=16384, description="root volume (encrypted gp3) in GiB"
     )
     instance_store: Literal["raid0", "unused"] = Field(
         default="raid0",
-        description="local NVMe disks, where the type has them: one RAID0 for images and jobs",
+        description="local NVMe disks of the instance type. raid0: one volume for images and jobs",
     )
     zones: tuple[Zone, ...] | None = Field(
-        default=None, min_length=1, description="zones of the network to use; default: all"
+        default=None,
+        min_length=1,
+        description="zones of the network to use; default: all",
+        examples=[["us-west-2a"]],
     )
     sharing: Sharing | None = Field(default=None, description="GPU sharing; default: none")
-    efa: bool = Field(default=False, description="Elastic Fabric Adapter; needs exactly one zone")
-    node_repair: bool = Field(default=True, description="let EKS replace or reboot broken nodes")
+    efa: bool = Field(default=False, description="use Elastic Fabric Adapter; needs one zone")
+    node_repair: bool = Field(default=True, description="let EKS replace or reboot unhealthy nodes")
     reserve: Reserve = Field(
-        default=Reserve(), description="what to keep free on each node for your own DaemonSets"
+        default=Reserve(), description="resources to keep free on each node for your own DaemonSets"
     )
-    labels: dict[LabelKey, LabelValue] = Field(default={}, description="further node labels")
-    paused: bool = Field(default=False, description="scale to zero without deleting the pool")
+    labels: dict[LabelKey, LabelValue] = Field(default={}, description="additional node labels")
+    paused: bool = Field(default=False, description="scale to zero, but keep the pool")
 
     def rules(self) -> Iterator[Rule]:
-        """Sizes, GPU options, capacity and EFA agree with the instance types."""
-        yield from bounds_rules(self.min_size, self.max_size)
+        yield from size_rules(self.min_size, self.max_size)
         kinds = [INSTANCE_TYPES[name] for name in self.instance_types]
         if len({(kind.gpu, kind.gpus) for kind in kinds}) > 1:
             yield Rule(
                 "instance_types",
-                "mixes GPU models or GPU counts; a pool is nodes of one kind",
-                "make one pool for each, and list them in the lane",
+                "has types of different GPU models or GPU counts, but a pool has nodes of one kind",
+                "make one pool for each, and list the pools in the lane",
             )
         yield from self._gpu_rules()
         yield from self._capacity_rules()
@@ -225,67 +235,73 @@ class EksPool(Model):
             if without:
                 yield Rule(
                     "efa",
-                    f"is on, but {', '.join(without)} has none",
-                    "turn efa off",
+                    f"is on, but {', '.join(without)} does not support it",
+                    "remove efa",
                 )
             if self.zones is None or len(self.zones) != 1:
                 yield Rule(
                     "efa",
-                    "is on without exactly one zone; its nodes share a placement group",
-                    "name one zone under zones",
+                    "is on, but its nodes share a placement group and need exactly one zone",
+                    "list one zone, like zones: [us-west-2a]",
                 )
 
     def _gpu_rules(self) -> Iterator[Rule]:
         if self.gpus and self.disk_gib < EKS_GPU_DISK_FLOOR_GIB and self.images_on_root:
             yield Rule(
                 "disk_gib",
-                f"is under {EKS_GPU_DISK_FLOOR_GIB} on a GPU pool without instance store; "
-                "CUDA images fill it",
-                f"use {EKS_GPU_DISK_GIB} or more",
+                f"is {self.disk_gib}, below {EKS_GPU_DISK_FLOOR_GIB}, so CUDA images fill the disk "
+                "of nodes without instance store",
+                f"use disk_gib: {EKS_GPU_DISK_GIB} or more",
             )
         if not self.gpus and self.sharing is not None:
             yield Rule(
                 "sharing",
-                "is set, but the instance types have no GPU",
+                f"is set, but {self.instance_types[0]} has no GPU",
                 "remove sharing",
             )
         if (gpu := INSTANCE_TYPES[self.instance_types[0]].gpu) is not None:
             yield from mig_rules(self.sharing, gpu)
         if self.ami_type is not None and bool(self.gpus) != AMI_TYPES[self.ami_type].gpu:
-            wanted = "AL2023_x86_64_NVIDIA" if self.gpus else "AL2023_x86_64_STANDARD"
-            yield Rule("ami_type", "does not suit the instance types", f"use {wanted}")
+            expected = "AL2023_x86_64_NVIDIA" if self.gpus else "AL2023_x86_64_STANDARD"
+            has = "have GPUs" if self.gpus else "have no GPU"
+            yield Rule(
+                "ami_type",
+                f"is {self.ami_type}, but the instance types {has}",
+                f"use {expected}, or remove ami_type",
+            )
 
     def _capacity_rules(self) -> Iterator[Rule]:
         block = self.capacity_type == "CAPACITY_BLOCK"
         if block and self.capacity_reservation_id is None:
             yield Rule(
                 "capacity_type",
-                "is CAPACITY_BLOCK without a reservation",
-                "add capacity_reservation_id: cr-…",
+                "is CAPACITY_BLOCK, but the pool has no capacity_reservation_id",
+                "add capacity_reservation_id: cr-0123456789abcdef0",
             )
         if self.capacity_reservation_id is None:
             return
         if self.capacity_type == "SPOT":
             yield Rule(
                 "capacity_reservation_id",
-                "cannot be used by SPOT",
-                "remove it or use ON_DEMAND",
+                "is set, but EC2 starts no spot instances in a reservation",
+                "remove it, or use capacity_type: ON_DEMAND",
             )
         if self.zones is None or len(self.zones) != 1:
             yield Rule(
                 "capacity_reservation_id",
-                "is set without exactly one zone; a reservation lives in one",
-                "name its zone under zones",
+                "is set, but the pool does not have exactly one zone, and a reservation belongs to "
+                "one",
+                "list the reservation's zone, like zones: [us-west-2a]",
             )
 
     @property
     def images_on_root(self) -> bool:
-        """Whether images and jobs of some node lie on its root volume."""
+        """Whether some node stores images and jobs on its root volume."""
         return self.instance_store == "unused" or not all(
             INSTANCE_TYPES[name].nvme_gb for name in self.instance_types
         )
 
     @property
     def gpus(self) -> int:
-        """Devices per node, before sharing."""
+        """Physical GPUs of a node."""
         return INSTANCE_TYPES[self.instance_types[0]].gpus

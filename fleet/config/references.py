@@ -1,7 +1,7 @@
-"""Names that one part of a stack file uses and another part, or its configuration, must have.
+"""References of a stack file: pools of lanes, Pulumi secrets, and silenced checks.
 
-The functions read the raw data, so that they report also where something else is wrong with it.
-They skip whatever has not the form of a name: that is an error of form already.
+The functions read the raw data, so that an error of form elsewhere hides no reference that leads
+nowhere. They skip values that have not the form of a name, which are errors of form themselves.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fleet.findings import Finding
 
 
 def unknown_pools(data: object) -> Iterator[Finding]:
-    """Yield the pools that a lane names and its cluster lacks.
+    """Yield the pools of lanes that their cluster does not have.
 
-    A cluster without any pool is skipped: its pools are missing or misspelt, which is reported
-    there.
+    Skip a cluster without any pool: its key `pools` is missing or misspelt, which is an error of
+    form.
     """
     clusters = _map(_map(data).get("clusters"))
     declared = {
@@ -40,17 +40,17 @@ def unknown_pools(data: object) -> Iterator[Finding]:
                 others = [one for one, known in declared.items() if name in known]
                 hint = f"did you mean {near[0]}? " if near else ""
                 if others and not near:
-                    hint = f"it is a pool of cluster {others[0]}; "
+                    hint = f"{name} is a pool of cluster {others[0]}; "
                 yield Finding(
                     rule="unknown-pool",
                     path=f"{path}.pools",
-                    message=f"names the pool {name}, which cluster {cluster_name} lacks",
-                    remedy=f"{hint}its pools are {', '.join(sorted(pools))}",
+                    message=f"contains {name}, but cluster {cluster_name} has no such pool",
+                    remedy=f"{hint}the pools of {cluster_name} are {', '.join(sorted(pools))}",
                 )
 
 
 def secret_uses(data: object) -> Iterator[tuple[str, str]]:
-    """Yield path and name of every `{secret: name}`, in the order of the file."""
+    """Yield path and name of every `{secret: name}`."""
     for name, cluster in _map(_map(data).get("clusters")).items():
         path = f"clusters.{name}"
         fields = [
@@ -73,7 +73,7 @@ def missing_secrets(data: object, has_secret: Callable[[str], bool]) -> Iterator
             yield Finding(
                 rule="secrets",
                 path=path,
-                message=f"names the secret {name}, which this stack's configuration lacks",
+                message=f"is the secret {name}, which is not in the configuration of this stack",
                 remedy=f"run: pulumi config set --secret gpu-runners:{name}",
             )
 

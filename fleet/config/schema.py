@@ -1,8 +1,8 @@
-"""The JSON Schema of a stack file, from which editors complete and check the YAML.
+"""The JSON Schema of a stack file, with which editors complete and check the YAML.
 
-`python -m fleet.config.schema` prints it, `--write` writes `stack.schema.json`, which the first line
-of each stack file names. It holds what the models say of single fields; what several fields must
-agree on is found by `fleet.load`.
+`python -m fleet.config.schema` prints it, and `--write` writes `stack.schema.json`, to which the
+first line of each stack file refers. It covers the keys, types and single values; `fleet.load`
+checks what several fields must agree on.
 Sources: https://json-schema.org/draft/2020-12 and, for the keys around ours,
 https://www.pulumi.com/docs/iac/concepts/projects/stack-settings-file/
 """
@@ -25,7 +25,7 @@ KEY = "gpu-runners:stack"
 
 
 def stack_file_schema() -> dict[str, Any]:
-    """Return the schema of a whole stack file, Pulumi's own keys included."""
+    """Return the schema of a whole stack file, with Pulumi's own keys."""
     stack = Stack.model_json_schema(schema_generator=_Schema)
     definitions = stack.pop("$defs")
     text = {"type": "string"}
@@ -43,7 +43,7 @@ def stack_file_schema() -> dict[str, Any]:
                 "propertyNames": {"pattern": "^[^:]+:"},
                 "patternProperties": {
                     "^gpu-runners:(?!stack$)": {
-                        "description": "a secret, set by `pulumi config set --secret`",
+                        "description": "secret, set by `pulumi config set --secret`",
                         "anyOf": [
                             text,
                             {
@@ -66,7 +66,7 @@ def stack_file_schema() -> dict[str, Any]:
 
 
 class _Schema(GenerateJsonSchema):
-    """Says what may be written, not what a model holds: null never, a default where it helps."""
+    """Describe the YAML instead of the model: no null, and only scalar defaults."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
@@ -79,7 +79,7 @@ class _Schema(GenerateJsonSchema):
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         described = super().dict_schema(schema)
-        # As a pattern of properties, it would let every other name pass.
+        # `patternProperties` would accept every name that does not match the pattern.
         for pattern, value in described.pop("patternProperties", {}).items():
             described["additionalProperties"] = value
             described["propertyNames"] = {

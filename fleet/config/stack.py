@@ -1,4 +1,4 @@
-"""The stack: everything one environment says under `gpu-runners:stack`."""
+"""The root of a stack file: the value of `gpu-runners:stack`, and its clusters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from fleet.catalog.limits import OCI_MAX_FREEFORM_TAGS, OCI_TAG_KEY
-from fleet.config.base import Model, Name, Rule, exactly_one
+from fleet.config.base import Form, Model, Name, Rule, exactly_one, refusal
 from fleet.config.eks import Eks
 from fleet.config.existing import Existing
 from fleet.config.github import GitHub
@@ -27,7 +27,7 @@ ChartName = Literal[
     "aws-efa-k8s-device-plugin",
 ]
 
-Repository = Annotated[str, Field(pattern=r"^(https?|oci)://\S+$")]
+Repository = Annotated[str, Form(r"^(https?|oci)://\S+$", "oci://registry.example.com/charts")]
 TagKey = Annotated[str, Field(min_length=1, max_length=128)]
 TagValue = Annotated[str, Field(max_length=256)]
 """Lengths that AWS allows: https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html."""
@@ -38,9 +38,9 @@ _RULE_NAME = r"^[a-z0-9]+(-[a-z0-9]+)*(@\S+)?$"
 
 def _rule_name(value: str) -> str:
     if not re.search(_RULE_NAME, value):
-        raise ValueError(
-            "is no identifier of a check; what a file is refused for cannot be silenced, only "
-            "mended"
+        raise refusal(
+            "is not the identifier of a check, and an error of form cannot be silenced",
+            "write the rule of a warning, like spot-fallback, or remove the entry",
         )
     return value
 
@@ -51,49 +51,52 @@ RuleName = Annotated[
     AfterValidator(_rule_name),
     WithJsonSchema({"type": "string", "pattern": _RULE_NAME, "maxLength": 300}),
 ]
-"""Identifier of a check, as its findings name it; `@` and a path keep it to what lies there."""
+"""Identifier of a check; `@` and a path limit it to findings at or below that path."""
 
 Reason = Annotated[str, Field(min_length=10, max_length=300)]
 
 
 class Charts(Model):
-    """Where charts come from, for mirrors and air-gapped sites. Versions are not set here."""
+    """Sources of the Helm charts, for mirrors and air-gapped sites."""
 
     repositories: dict[ChartName, Repository] = Field(
-        default={}, description="chart repository (https://… or oci://…) by chart"
+        default={},
+        description="repository of each chart; default: the publisher's",
+        examples=[{"gpu-operator": "https://charts.example.com/nvidia"}],
     )
-    arc_version: str | None = Field(
+    arc_version: Annotated[str, Form(r"^0\.\d+\.\d+$", "0.14.0")] | None = Field(
         default=None,
-        pattern=r"^0\.\d+\.\d+$",
-        description="version of ARC's controller, scale sets and CRDs; default: the pinned one",
+        description="version of ARC's controller, scale sets and CRDs; default: the pinned version",
+        examples=["0.14.0"],
     )
     arc_crds: str | None = Field(
         default=None,
         min_length=1,
-        description="URL or folder that holds ARC's CRD files; default: the chart's own tag",
+        description="URL or folder with ARC's CRD files; default: those of the release's Git tag",
     )
 
 
 _OWN_TAGS = 2
-"""Tags that this program adds at most: the cluster, and the disk of an OKE pool."""
+"""Maximum of tags that this program adds: the cluster, and the disk of an OKE pool."""
 
 KINDS = ("eks", "oke", "existing")
-"""Keys of a cluster that say which kind it is; it has exactly one of them."""
+"""Keys of the platforms; a cluster has exactly one of them."""
 
 
 class Cluster(Model):
     """One Kubernetes cluster and the runners on it."""
 
-    eks: Eks | None = Field(default=None, description="an EKS cluster that this program makes")
-    oke: Oke | None = Field(default=None, description="an OKE cluster that this program makes")
-    existing: Existing | None = Field(default=None, description="a cluster that somebody else made")
-    gpu_stack: GpuStack = Field(default=GpuStack(), description="owners of the GPU stack")
+    eks: Eks | None = Field(default=None, description="create an EKS cluster")
+    oke: Oke | None = Field(default=None, description="create an OKE cluster")
+    existing: Existing | None = Field(default=None, description="use an existing cluster")
+    gpu_stack: GpuStack = Field(
+        default=GpuStack(), description="owners of the GPU software of the nodes"
+    )
     github: GitHub | None = Field(default=None, description="GitHub lanes")
     gitlab: GitLab | None = Field(default=None, description="GitLab lanes")
 
     def rules(self) -> Iterator[Rule]:
-        """A cluster is of one kind, and its GPU stack suits that kind."""
-        yield from exactly_one(self, *KINDS)
+        yield from exactly_one(self, *KINDS, example="existing: {context: honey, pools: …}")
         if self.eks is not None:
             yield from self._eks_gpu_rules()
         if self.oke is not None:
@@ -106,14 +109,15 @@ class Cluster(Model):
         if stack.advertiser == "provider":
             yield Rule(
                 "gpu_stack.advertiser",
-                "is provider, but EKS' AL2023 image brings no device plugin",
-                "use advertiser: device_plugin, or operator",
+                "is provider, but EKS provides no device plugin on its AL2023 images",
+                "use advertiser: device_plugin, or remove advertiser",
             )
         for part in ("driver", "toolkit"):
             if stack.operator is not None and getattr(stack.operator, part):
                 yield Rule(
                     f"gpu_stack.operator.{part}",
-                    "is on, but EKS' AL2023 NVIDIA image owns it; with both, nodes turn NotReady",
+                    f"is on, but EKS' AL2023 NVIDIA image has the {part} already, and with both "
+                    "nodes become NotReady",
                     f"remove {part}",
                 )
 
@@ -123,77 +127,87 @@ class Cluster(Model):
             if stack.operator is not None and getattr(stack.operator, part):
                 yield Rule(
                     f"gpu_stack.operator.{part}",
-                    "is on, but the nodes run Oracle Linux: Oracle's GPU image owns the driver and "
-                    "toolkit, and NVIDIA has no driver container for it",
-                    f"remove {part}; Oracle's GPU image has what is needed",
+                    "is on, but Oracle's GPU image has the driver and the toolkit already, and "
+                    "NVIDIA publishes no driver container for Oracle Linux",
+                    f"remove {part}",
                 )
         for name, pool in oke.pools.items():
             if (stack.advertiser or "provider") == "provider" and pool.sharing is not None:
                 yield Rule(
                     f"oke.pools.{name}.sharing",
-                    "is set, but Oracle's own device plugin shares no GPU",
-                    "set gpu_stack.advertiser: device_plugin (or operator), or remove sharing",
+                    "is set, but Oracle's device plugin, the advertiser of this cluster, does not "
+                    "support sharing",
+                    "add gpu_stack: {advertiser: device_plugin} to the cluster, or remove sharing",
                 )
 
     def _existing_gpu_rules(self, existing: Existing) -> Iterator[Rule]:
-        """What the nodes have already is not installed again."""
         operator = self.gpu_stack.operator
         for name, pool in existing.pools.items():
             here = f"existing.pools.{name}"
             if operator is not None and operator.driver and pool.driver is not None:
                 yield Rule(
                     "gpu_stack.operator.driver",
-                    f"is on, but the nodes of pool {name} have driver {pool.driver}",
-                    "remove driver here, or there if the nodes have none",
+                    f"is on, but the nodes of pool {name} have driver {pool.driver} already",
+                    f"remove driver here, or from pool {name} if its nodes have none",
                 )
             shared_by_owner = pool.sharing is not None and pool.sharing.mig is not None
             if shared_by_owner and self.gpu_stack.advertiser in ("device_plugin", "operator"):
                 yield Rule(
                     f"{here}.sharing.mig",
-                    f"is set, but advertiser {self.gpu_stack.advertiser} knows no MIG here",
-                    "use advertiser: provider (the plugin that is there), or remove mig",
+                    f"is set, but with advertiser {self.gpu_stack.advertiser} this program does "
+                    "not configure MIG",
+                    "use gpu_stack: {advertiser: provider} (the cluster's own device plugin), or "
+                    "remove mig",
                 )
 
     @property
     def default_advertiser(self) -> Advertiser:
-        """What advertises GPUs where the file does not say it."""
+        """Advertiser of GPUs if `gpu_stack.advertiser` is not set."""
         return "device_plugin" if self.eks is not None else "provider"
 
 
 class Stack(Model):
-    """One environment."""
+    """One environment: its clusters, and settings for all of them."""
 
     protect: bool = Field(
-        default=False, description="refuse to delete or replace networks and clusters"
+        default=False, description="forbid Pulumi to delete or replace networks and clusters"
     )
-    tags: dict[TagKey, TagValue] = Field(default={}, description="cloud tags on everything")
+    tags: dict[TagKey, TagValue] = Field(default={}, description="cloud tags of all resources")
     strict: bool = Field(
-        default=False, description="make errors of what jobs could break out of their lane by"
+        default=False,
+        description="report privileges of jobs as errors instead of warnings",
     )
     silence: dict[RuleName, Reason] = Field(
         default={},
         description=(
-            "rules that shall say nothing, each with a reason: spot-fallback for the whole stack, "
-            "fits@clusters.ci.github.lanes.big for one place"
+            "checks to silence, each with a reason: spot-fallback for the whole stack, "
+            "fits@clusters.ci.github.lanes.big for one lane"
         ),
+        examples=[{"spot-fallback": "these jobs can wait for spot capacity"}],
     )
-    charts: Charts = Field(default=Charts(), description="where charts come from")
+    charts: Charts = Field(default=Charts(), description="sources of the Helm charts")
     clusters: dict[Name, Cluster] = Field(min_length=1, description="clusters by name")
 
     def rules(self) -> Iterator[Rule]:
-        """Tags are such as every cloud of the stack takes."""
         on_oci = any(cluster.oke is not None for cluster in self.clusters.values())
         for key in self.tags:
             if on_oci and not re.fullmatch(OCI_TAG_KEY.pattern or "", key):
                 yield Rule(
-                    f"tags.{key}", "holds a dot or a space, which OCI refuses", "rename the tag"
+                    f"tags.{key}",
+                    "contains a dot or a space, which OCI rejects in a tag key",
+                    "rename the tag, like cost-center",
                 )
         if on_oci and len(self.tags) > OCI_MAX_FREEFORM_TAGS - _OWN_TAGS:
             yield Rule(
                 "tags",
-                f"are {len(self.tags)}; with this program's own, OCI takes {OCI_MAX_FREEFORM_TAGS}",
-                f"use {OCI_MAX_FREEFORM_TAGS - _OWN_TAGS} or fewer",
+                f"has {len(self.tags)} entries, but OCI allows {OCI_MAX_FREEFORM_TAGS} tags and "
+                f"this program adds {_OWN_TAGS}",
+                f"use at most {OCI_MAX_FREEFORM_TAGS - _OWN_TAGS} tags",
             )
         for key in self.tags:
             if key.lower().startswith("aws:"):
-                yield Rule(f"tags.{key}", "starts with aws:, which AWS keeps", "rename the tag")
+                yield Rule(
+                    f"tags.{key}",
+                    "starts with aws:, which AWS reserves",
+                    "rename the tag, like team",
+                )

@@ -1,4 +1,4 @@
-"""Reading a stack file as the engine reads it: `yes` and dates are strings, no key stands twice."""
+"""Read a stack file as Pulumi's engine does: `yes` is text, and duplicate keys are errors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ STACK_KEY: Final = f"{PROJECT}:stack"
 Entry = tuple[yaml.Node, yaml.Node]
 
 
-class NotAStackFile(ValueError):  # noqa: N818 (it reads as what it says)
-    """The text is no stack file; the message says why, and where in it."""
+class NotAStackFile(ValueError):  # noqa: N818
+    """The text is not a stack file; the message names the reason and the line."""
 
 
 class Loader(yaml.SafeLoader):
-    """Reads what the engine reads: `yes` and dates are strings, only true and false are truth."""
+    """A YAML loader for which `yes` and dates are text; only true and false are booleans."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own class attribute
         first: [
@@ -36,43 +36,43 @@ Loader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
 
 
 def stack_value(text: str) -> object:
-    """The value of `gpu-runners:stack` in a stack file's text.
+    """Return the value of `gpu-runners:stack` in the text of a stack file.
 
-    Raises NotAStackFile where it is not YAML, has a key twice, or no such value.
+    Raises NotAStackFile if the text is not YAML, has a duplicate key, or lacks that value.
     """
     _, data = parsed(text)
     config = data.get("config")
     if not isinstance(config, dict) or STACK_KEY not in config:
-        raise NotAStackFile(f"config has no key {STACK_KEY}; write it with clusters: in it")
+        raise NotAStackFile(f"config has no key {STACK_KEY}; add it, with clusters: under it")
     return cast("dict[str, object]", config)[STACK_KEY]
 
 
 def parsed(text: str) -> tuple[yaml.MappingNode, dict[str, Any]]:
-    """A stack file's text as YAML's nodes and as data. Raises NotAStackFile."""
+    """Return the text of a stack file as YAML nodes and as data. Raises NotAStackFile."""
     try:
         root = yaml.compose(text, Loader=Loader)
         if not isinstance(root, yaml.MappingNode):
-            raise NotAStackFile(f"is not a stack file; write config: and, under it, {STACK_KEY}:")
-        _refuse_twins(root)
+            raise NotAStackFile(f"is not a stack file; add config: with {STACK_KEY}: under it")
+        _refuse_duplicate_keys(root)
         return root, cast("dict[str, Any]", yaml.load(text, Loader=Loader))  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
         raise NotAStackFile(f"is not YAML: {_reason(error)}") from None
 
 
 def entries(node: yaml.MappingNode) -> list[Entry]:
-    """Keys and values of a map."""
+    """Return the keys and values of a map."""
     return cast("list[Entry]", node.value)
 
 
 def _reason(error: yaml.YAMLError) -> str:
-    """What and where, without the line itself."""
+    """Return the line number and the problem, without the line's text, which could be a secret."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         return f"line {error.problem_mark.line + 1}: {error.problem}"
     return " ".join(str(error).split())
 
 
-def _refuse_twins(node: yaml.Node, seen: frozenset[int] = frozenset()) -> None:
-    """PyYAML keeps the last of two equal keys; the engine's reader refuses the file."""
+def _refuse_duplicate_keys(node: yaml.Node, seen: frozenset[int] = frozenset()) -> None:
+    """Raise on a duplicate key: PyYAML would keep the last one, the engine refuses the file."""
     if id(node) in seen:
         raise NotAStackFile(f"line {node.start_mark.line + 1}: an alias contains itself")
     seen |= {id(node)}
@@ -83,11 +83,11 @@ def _refuse_twins(node: yaml.Node, seen: frozenset[int] = frozenset()) -> None:
             line = key.start_mark.line + 1
             if name in lines:
                 raise NotAStackFile(
-                    f"key {name!r} stands twice, line {line} (first in line "
-                    f"{lines[name]}); remove one of the two"
+                    f"key {name!r} is a duplicate, line {line} (first in line {lines[name]}); "
+                    "remove one of the two"
                 )
             lines[name] = line
-            _refuse_twins(value, seen)
+            _refuse_duplicate_keys(value, seen)
     elif isinstance(node, yaml.SequenceNode):
         for item in cast("list[yaml.Node]", node.value):
-            _refuse_twins(item, seen)
+            _refuse_duplicate_keys(item, seen)

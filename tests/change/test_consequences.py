@@ -78,11 +78,11 @@ def test_labels_taints_and_bounds_leave_the_nodes_of_a_group_alone(change: dict[
     assert updates({f"{T4}.{key}": value for key, value in change.items()}) == []
 
 
-def test_a_smaller_maximum_may_end_jobs_of_the_nodes_above_it() -> None:
+def test_a_smaller_maximum_shrinks_the_pool() -> None:
     assert only({f"{T4}.max_size": 6}) == ("ci/t4", "shrunk", ["max"], 4)
 
 
-def test_lanes_that_may_run_on_the_pool_are_named() -> None:
+def test_an_update_names_the_lanes_of_the_pool() -> None:
     (one,) = updates({f"{T4}.disk_gib": 300})
     assert one["lanes"] == T4_LANES
     assert one["what"] == "pool"
@@ -115,7 +115,7 @@ def test_a_new_kubernetes_version_rolls_every_pool_of_a_group_that_pins_no_image
     assert found[1]["because"] == ["made_of.image", "cluster.version"]
 
 
-def test_a_pool_that_is_gone_or_renamed_takes_its_nodes_along() -> None:
+def test_a_renamed_pool_is_removed_with_its_nodes() -> None:
     pool = every_key()["clusters"]["existing"]["eks"]["pools"]["t4"]
     pools, lanes = "clusters.existing.eks.pools", "clusters.existing.gitlab.lanes"
     renamed = {f"{pools}.t4": GONE, f"{pools}.cards": pool, f"{lanes}.secret.pools": ["cards"]}
@@ -132,7 +132,7 @@ def test_subnets_that_move_replace_the_node_groups_in_them() -> None:
     assert "zones" in found["ci/system"]["because"], "a pool of all zones gets the new one"
 
 
-def test_another_subnet_of_somebody_elses_network_replaces_the_groups_in_its_zone() -> None:
+def test_another_existing_subnet_replaces_the_node_groups_in_its_zone() -> None:
     subnets = "clusters.existing.eks.network.subnet_ids"
     found = updates({f"{subnets}.eu-central-1a": "subnet-0123456789abcdef9"})
     assert [one["id"] for one in found] == ["existing/system", "existing/t4"]
@@ -151,7 +151,7 @@ def test_another_subnet_of_somebody_elses_network_replaces_the_groups_in_its_zon
         ({f"{CI}.eks.network.cidr": "10.9.0.0/16"}, ["cluster.network.cidr"]),
     ],
 )
-def test_a_cluster_whose_network_or_place_moves_is_replaced_whole(
+def test_another_region_compartment_or_network_replaces_the_cluster(
     change: dict[str, Any], because: list[str] | None
 ) -> None:
     (one,) = updates(change)
@@ -162,7 +162,7 @@ def test_a_cluster_whose_network_or_place_moves_is_replaced_whole(
     assert one["because"] == because or (because is None and one["because"])
 
 
-def test_a_cluster_that_is_gone_takes_all_along_but_somebody_elses_loses_only_lanes() -> None:
+def test_a_removed_cluster_is_deleted_but_an_existing_one_loses_only_its_lanes() -> None:
     assert only({OCI: GONE})[:2] == ("oci", "removed")
     found = updates({"clusters.honey": GONE})
     assert {(one["what"], one["effect"]) for one in found} == {("lane", "removed")}
@@ -188,12 +188,12 @@ def test_a_change_of_an_oke_pool_reaches_new_nodes_unless_they_are_cycled(
     assert only(changes, cycling) == ("oci/a10", "rolled", because, 4)
 
 
-def test_another_place_ends_the_nodes_of_an_oke_pool_cycled_or_not() -> None:
+def test_another_availability_domain_replaces_the_nodes_of_an_oke_pool() -> None:
     domains = {f"{A10}.availability_domains": ["Uocm:US-ASHBURN-AD-2"]}
     assert only(domains) == ("oci/a10", "replaced", ["zones"], 4)
 
 
-def test_nodes_of_somebody_else_are_left_alone() -> None:
+def test_nodes_of_existing_clusters_have_no_updates() -> None:
     pool = "clusters.honey.existing.pools.a100"
     assert updates({f"{pool}.count": 1, f"{pool}.driver": "595.91.07"}) == []
 
@@ -205,16 +205,14 @@ def test_nodes_of_somebody_else_are_left_alone() -> None:
         ({f"{GPU}.labels": GONE}, ["write"]),
     ],
 )
-def test_a_scale_set_whose_labels_change_is_installed_anew(
-    change: dict[str, Any], because: list[str]
-) -> None:
+def test_changed_labels_replace_a_scale_set(change: dict[str, Any], because: list[str]) -> None:
     (one,) = updates(change)
     assert (one["what"], one["id"], one["effect"]) == ("lane", "ci/github/gpu", "replaced")
     assert one["because"] == because
     assert one["nodes"] == 0, "nodes stay"
 
 
-def test_another_owner_or_another_arc_installs_every_set_anew() -> None:
+def test_another_url_or_arc_version_replaces_every_scale_set() -> None:
     found = updates({f"{CI}.github.url": "https://github.com/other-org"})
     assert [one["id"] for one in found] == ["ci/github/gpu", "ci/github/big"]
     assert {tuple(one["because"]) for one in found} == {("url",)}
@@ -223,15 +221,15 @@ def test_another_owner_or_another_arc_installs_every_set_anew() -> None:
     assert {tuple(one["because"]) for one in versions} == {("chart_version",)}
 
 
-def test_other_changes_of_a_lane_leave_its_jobs_alone() -> None:
+def test_other_changes_of_a_lane_have_no_update() -> None:
     assert updates({f"{GPU}.cpu": "1", f"{GPU}.max_runners": 9, f"{GPU}.image": "x/y:1"}) == []
 
 
-def test_a_lane_that_is_gone_is_told() -> None:
+def test_a_removed_lane_is_an_update() -> None:
     assert only({f"{CI}.github.lanes.big": GONE}) == ("ci/github/big", "removed", [], 0)
 
 
-def test_what_replaces_a_scale_set_is_what_its_release_says() -> None:
+def test_the_fields_that_replace_a_scale_set_are_those_of_its_release() -> None:
     """The table of this report and `replaced_on` of the release are one rule."""
     plan = cluster_of().github
     assert plan is not None
@@ -244,7 +242,7 @@ def test_what_replaces_a_scale_set_is_what_its_release_says() -> None:
     )
 
 
-def test_what_replaces_a_node_group_is_what_the_provider_replaces() -> None:
+def test_the_fields_that_replace_a_node_group_are_those_of_the_provider() -> None:
     replaced = {"instanceTypes", "capacityType", "subnetIds", "amiType"}
     rolled = {"releaseVersion", "launchTemplate.version", "version"}
     in_place = {"labels", "taints", "scalingConfig"}
@@ -253,13 +251,13 @@ def test_what_replaces_a_node_group_is_what_the_provider_replaces() -> None:
     assert not (rolled | in_place) & NodeGroup.replaced_on
 
 
-def test_what_an_oke_pool_takes_over_without_being_made_anew_is_what_the_provider_updates() -> None:
+def test_the_fields_that_do_not_replace_an_oke_pool_are_those_of_the_provider() -> None:
     made = {"nodeShape", "nodeSourceDetails", "initialNodeLabels", "nodeMetadata"}
     assert made <= NodePool.updated_on
     assert "compartmentId" in NodePool.replaced_on
 
 
-def test_the_page_calls_what_jobs_feel_out_at_the_top_and_the_rest_below() -> None:
+def test_the_page_shows_effects_on_jobs_first_and_changes_for_new_nodes_below() -> None:
     changes = {f"{T4}.disk_gib": 300, f"{A10}.boot_volume_gb": 500}
     base = report_json(loaded(every_key()))
     text = page_of(difference_json(base, report_json(loaded(every_key(changes)))))

@@ -1,4 +1,4 @@
-"""What must be seen first: what the engine says, what only the reports know, a removed stack."""
+"""Alerts: from the engine, from the difference of the reports, for a removed stack file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def told(*updates: dict[str, Any], **more: Any) -> list[str]:
     return [wording.plain(phrase) for phrase in alerts.alerts(document)]
 
 
-def test_a_pool_that_shrinks_is_named_though_the_engine_only_updates_it() -> None:
+def test_a_shrinking_pool_is_an_alert_although_the_engine_only_updates_it() -> None:
     document = diff(
         subjects=[group("update")],
         counts={"update": 1},
@@ -53,17 +53,17 @@ def test_a_pool_that_shrinks_is_named_though_the_engine_only_updates_it() -> Non
         ),
     ],
 )
-def test_a_thing_that_the_engine_calls_out_is_told_once(one: Any, name: str, what: str) -> None:
+def test_an_update_that_the_engine_also_shows_is_one_alert(one: Any, name: str, what: str) -> None:
     assert len(told(update("replaced", what, name), subjects=[one])) == 1
     assert len(told(update("replaced", what, f"other-{name}"), subjects=[one])) == 2
 
 
 @pytest.mark.parametrize("odd", [update("new nodes only"), update("exploded"), {"what": []}, {}])
-def test_what_jobs_do_not_feel_and_what_nobody_knows_is_no_caution(odd: dict[str, Any]) -> None:
+def test_updates_without_effect_on_jobs_and_unknown_ones_are_no_alert(odd: dict[str, Any]) -> None:
     assert told(odd) == []
 
 
-def test_a_removed_stack_says_that_nothing_is_destroyed_and_what_stays() -> None:
+def test_a_removed_stack_file_lists_what_stays_in_the_account() -> None:
     report = {"clusters": {"ci": {"pools": {"t4": {}, "cpu": {}}, "lanes": {"github/gpu": {}}}}}
     text = comment(diff(removed=True, base_report=report, stack="staging"))
     assert "## `staging`: the stack file is removed" in text
@@ -73,7 +73,7 @@ def test_a_removed_stack_says_that_nothing_is_destroyed_and_what_stays() -> None
     assert text.index("CAUTION") < text.index("no preview") < text.index("### What stays")
 
 
-def test_many_pools_of_a_removed_stack_are_cut_and_no_report_is_said() -> None:
+def test_many_pools_of_a_removed_stack_are_cut() -> None:
     report = {"clusters": {"ci": {"pools": {str(number): {} for number in range(60)}}}}
     (line,) = alerts.remaining(diff(removed=True, base_report=report))
     assert wording.plain(line).endswith(" and 10 more; no lane")
@@ -81,7 +81,7 @@ def test_many_pools_of_a_removed_stack_are_cut_and_no_report_is_said() -> None:
     assert "is unknown" in wording.plain(line)
 
 
-def test_a_refusal_comes_first_and_what_is_protected_is_folded() -> None:
+def test_refusals_come_first_and_protected_resources_are_folded() -> None:
     gone = [resource("delete", name=f"vpc-{number}", protected=True) for number in range(30)]
     one = group("delete", called_out=True, resources=gone)
     text = comment(diff(refused=("the engine refuses",), subjects=[one], counts={"delete": 30}))
@@ -91,13 +91,13 @@ def test_a_refusal_comes_first_and_what_is_protected_is_folded() -> None:
     assert "vpc-0" not in text.partition("<details>")[0]
 
 
-def test_one_is_not_spoken_of_as_many() -> None:
+def test_counts_have_a_singular() -> None:
     assert "1 changed resource" in comment(diff(subjects=[group()], counts={"update": 1}))
     assert "2 changed resources\n" in comment(diff(subjects=[group()], counts={"update": 2}))
     assert "1 resource the same" in comment(diff(unchanged=1))
 
 
-def test_a_lane_with_another_name_is_renamed_and_not_removed() -> None:
+def test_a_renamed_lane_is_not_removed() -> None:
     gone = {**update("renamed", "lane", "ci/github/old"), "says": "it is called new now"}
     text = comment(diff(report={"clusters": {}}, difference={"base": True, "updates": [gone]}))
     assert "lane `ci/github/old` **renamed**: it is called new now" in text

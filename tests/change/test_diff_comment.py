@@ -1,4 +1,4 @@
-"""The comment: what it shows, how large it may be, and what hostile text makes of it: nothing."""
+"""The comment: its content, its size, and hostile text in it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from change.comment import (
-    MAX_CHARACTERS,
-    MAX_SUMMARY_BYTES,
-    RUN_URL,
-    comment,
-    main,
-    summary,
-)
+from change.comment import MAX_CHARACTERS, MAX_SUMMARY_BYTES, RUN_URL, comment, main, summary
 from change.document import Document, Rename
 from tests.change.diffs import diff, group, prop, resource
 from tests.fleet.report.reports import difference_json
@@ -53,23 +46,8 @@ HOSTILE = [
     "```mermaid\nclick a href 'https://evil.example'\n```",
 ]
 
-ACTIVE = (
-    "@",
-    "#1",
-    "GH-1",
-    "://",
-    "www.",
-    "<img",
-    "![",
-    "](",
-    "$",
-    "&lt;",
-    "**b",
-    "%1",
-    "!2",
-    "~b",
-)
-"""What GitHub or GitLab would make something of."""
+ACTIVE = "@ #1 GH-1 :// www. <img ![ ]( $ &lt; **b %1 !2 ~b".split()
+"""Text that GitHub or GitLab would render as markup, link, mention or reference."""
 
 
 def replaced(**more: Any) -> Document:
@@ -83,7 +61,7 @@ def replaced(**more: Any) -> Document:
 
 
 def outside_code(text: str) -> str:
-    """What GitHub would render as Markdown: all but fenced blocks and code spans."""
+    """Return what GitHub renders as Markdown: without fenced blocks and code spans."""
     lines: list[str] = []
     fence = ""
     for line in text.split("\n"):
@@ -101,7 +79,7 @@ def outside_code(text: str) -> str:
 
 
 def hostile(text: str) -> Document:
-    """A document with the text in every place that takes any text."""
+    """Return a document with the text in every field that takes any text."""
     bad = prop(text, old=text, new=text)
     one = group(
         "replace",
@@ -113,6 +91,9 @@ def hostile(text: str) -> Document:
         resources=[resource("replace", name=text, urn=text, properties=[bad], reasons=[text])],
     )
     other = group("update", name=text, resources=[resource(name=text, properties=[bad])])
+    difference = difference_json(report("other"), report(text))
+    update = dict.fromkeys(("what", "id", "effect", "says"), text)
+    difference["updates"] += [{**update, "because": [text], "lanes": [text]}]
     return diff(
         engine=text,
         base={"ref": text, "commit": "0" * 40},
@@ -124,12 +105,12 @@ def hostile(text: str) -> Document:
         renames=[{"kind": "pool", "cluster": text, "old": text, "new": text, "lost": (text,)}],
         subjects=[one, other],
         report=report(text),
-        difference=difference_json(report("other"), report(text)),
+        difference=difference,
     )
 
 
 def report(text: str) -> dict[str, Any]:
-    """A report with the text as the name and the value of everything."""
+    """Return a report with the text as name and value of everything."""
     pool = {"kinds": [text], "gpu": text, "gpus": 1, "max": 9, "capacity": text, "min": 0}
     lane = {
         "forge": "github",
@@ -158,7 +139,7 @@ def report(text: str) -> dict[str, Any]:
     }
 
 
-def test_what_is_dangerous_stands_first_and_says_why() -> None:
+def test_alerts_come_first_with_their_causes() -> None:
     text = comment(replaced())
     assert text.startswith("<!-- gpu-runners diff: prod -->\n")
     assert "## `prod`: 1 replaced\n" in text
@@ -172,19 +153,19 @@ def test_what_is_dangerous_stands_first_and_says_why() -> None:
     assert "1 replace, 7 same" in text
 
 
-def test_no_change_says_so_and_nothing_else() -> None:
+def test_without_a_change_the_comment_has_no_section() -> None:
     text = comment(diff())
     assert "## `prod`: no changes" in text
     assert "no changes, 7 resources the same" in text
     assert "###" not in text
 
 
-def test_what_is_left_out_is_said() -> None:
+def test_resources_that_are_not_listed_are_counted() -> None:
     text = comment(diff(subjects=[group()], left_out=12))
     assert "12 more resources counted, but not listed" in text
 
 
-def test_a_renamed_lane_says_what_becomes_of_its_jobs() -> None:
+def test_a_renamed_lane_names_the_labels_that_are_lost() -> None:
     one = group("replace", kind="GitHub lane", name="new", renamed_from="old", called_out=True)
     renamed = Rename(kind="GitHub lane", cluster="ci", old="old", new="new", lost=("old",))
     text = comment(diff(subjects=[one], renames=[renamed]))
@@ -192,12 +173,12 @@ def test_a_renamed_lane_says_what_becomes_of_its_jobs() -> None:
     assert "no runner takes jobs with runs-on: `old`" in text
 
 
-def test_what_is_protected_is_said_to_be_refused() -> None:
+def test_a_protected_resource_is_marked_as_refused() -> None:
     one = group("delete", called_out=True, resources=[resource("delete", protected=True)])
     assert "it is protected, so the engine refuses" in comment(diff(subjects=[one]))
 
 
-def test_a_change_without_a_setting_of_its_own_follows_from_the_others() -> None:
+def test_a_change_without_a_setting_of_its_own_is_caused_by_others() -> None:
     setting = {"path": "clusters.ci.eks.pools.cpu.max_size", "change": "update", "old": 1, "new": 2}
     follows = "caused by other changes"
     assert follows in comment(diff(subjects=[group()], settings=[setting]))
@@ -225,7 +206,7 @@ def test_a_text_of_several_lines_shows_only_what_differs() -> None:
     assert "line 20" not in text
 
 
-def test_a_secret_and_a_value_of_the_cloud_have_no_value() -> None:
+def test_secrets_and_unknown_values_are_not_shown() -> None:
     secret, unknown = prop("token", secret=True), prop("arn", old="a", known=False)
     one = group(causes=[secret, unknown], resources=[resource(properties=[secret, unknown])])
     text = comment(diff(subjects=[one]))
@@ -255,7 +236,7 @@ def test_hostile_text_stays_inside_code(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_only_our_own_marker_is_a_marker(text: str) -> None:
+def test_no_text_becomes_a_second_marker(text: str) -> None:
     assert comment(hostile(text)).count("<!--") == 1
     assert comment(hostile(text)).startswith("<!-- gpu-runners diff: prod -->\n")
 
@@ -282,7 +263,7 @@ def test_cost_picture_and_difference_of_the_fleet_are_not_folded() -> None:
         max_leaves=40,
     )
 )
-def test_a_report_of_any_shape_leaves_a_comment(anything: Any) -> None:
+def test_a_report_of_any_shape_gives_a_safe_comment(anything: Any) -> None:
     body = anything if isinstance(anything, dict) else {"clusters": anything}
     odd = {"base": True, "money": anything, "pools": anything, "updates": anything, **body}
     whole = {**json.loads(diff().model_dump_json()), "report": body, "difference": odd}
@@ -314,7 +295,7 @@ def test_the_comment_stays_below_the_limit_and_cuts_what_is_folded_first() -> No
 
 
 @pytest.mark.parametrize("size", [10, 300])
-def test_the_largest_document_makes_a_comment_and_a_summary(size: int) -> None:
+def test_the_largest_document_gives_a_comment_and_a_summary(size: int) -> None:
     wide = "@`|<" * 125
     big = hostile(wide)
     huge = big.model_copy(
@@ -334,7 +315,7 @@ def test_the_largest_document_makes_a_comment_and_a_summary(size: int) -> None:
     assert outside_code(whole)
 
 
-def test_the_run_is_linked_where_the_workflow_names_it() -> None:
+def test_the_comment_links_the_run_that_the_workflow_names() -> None:
     many = [group(name=f"pool-{number}", called_out=True) for number in range(200)]
     url = "https://github.com/o/r/actions/runs/1"
     assert f"[the job's summary]({url})" in comment(diff(subjects=many), url)
@@ -347,7 +328,7 @@ def test_the_run_is_linked_where_the_workflow_names_it() -> None:
         assert not RUN_URL.fullmatch(wrong)
 
 
-def test_the_summary_has_the_engines_words_and_folds_nothing() -> None:
+def test_the_summary_has_the_output_of_the_engine_and_folds_nothing() -> None:
     text = summary(replaced(), ["+-aws:eks/nodeGroup:NodeGroup: (replace)", "``` @you"])
     assert "````diff\n+-aws:eks/nodeGroup:NodeGroup: (replace)\n``` @you\n````" in text
     assert "<details>" not in text
@@ -366,7 +347,7 @@ def test_the_command_renders_a_file(tmp_path: Path) -> None:
     assert output.read_text(encoding="utf-8") == comment(replaced())
 
 
-def test_the_command_refuses_what_is_no_diff(
+def test_the_command_refuses_a_file_that_is_no_diff(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, output = tmp_path / "diff.json", tmp_path / "comment.md"
@@ -380,7 +361,7 @@ def test_the_command_refuses_what_is_no_diff(
     assert stopped.value.code == 2
 
 
-def test_rendering_imports_no_engine_and_no_cloud() -> None:
+def test_the_comment_command_does_not_import_the_sdk() -> None:
     script = (
         "import sys, change.comment; "
         "print(sorted({name.partition('.')[0] for name in sys.modules}))"

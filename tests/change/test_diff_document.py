@@ -21,7 +21,7 @@ def written(folder: Path, **changes: Any) -> Path:
     return file
 
 
-def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+def test_a_document_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = read(written(tmp_path))
     assert isinstance(found, Document)
     first, second = found.groups[0].resources[0].properties
@@ -47,7 +47,7 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
         ({"settings": [{"path": "p", "change": "update", "new": 10**400}]}, "settings"),
     ],
 )
-def test_what_is_not_described_is_refused(
+def test_unknown_keys_and_values_out_of_range_are_refused(
     tmp_path: Path, changes: dict[str, Any], where: str
 ) -> None:
     with pytest.raises(InvalidDocumentError, match=rf"is not a valid diff\.json: {where}"):
@@ -55,20 +55,20 @@ def test_what_is_not_described_is_refused(
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
-def test_a_number_that_is_none_is_refused(tmp_path: Path, number: str) -> None:
+def test_nan_and_infinity_are_refused(tmp_path: Path, number: str) -> None:
     file = written(tmp_path)
     file.write_text(file.read_text(encoding="utf-8").replace("2.5", number), encoding="utf-8")
     with pytest.raises(InvalidDocumentError):
         read(file)
 
 
-def test_the_value_that_is_wrong_is_not_repeated(tmp_path: Path) -> None:
+def test_the_error_does_not_repeat_the_value(tmp_path: Path) -> None:
     with pytest.raises(InvalidDocumentError) as refused:
         read(written(tmp_path, stack="@everyone"))
     assert "@everyone" not in str(refused.value)
 
 
-def test_a_file_that_is_absent_or_no_json_or_too_large_is_refused(
+def test_a_missing_or_invalid_or_too_large_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InvalidDocumentError, match="No such file"):

@@ -38,11 +38,11 @@ def made(project: Path, ref: str = "main", file: str = STAGING) -> Made:
     [
         ("", "is not a stack file"),
         ("config: [\n", "is not YAML"),
-        ("config: {a: 1, a: 2}\n", "key 'a' stands twice"),
+        ("config: {a: 1, a: 2}\n", "key 'a' is a duplicate"),
         ("config: {a: 1}\n", "config has no key gpu-runners:stack"),
     ],
 )
-def test_a_head_that_is_no_stack_file_leaves_documents_that_refuse_it(
+def test_a_head_that_is_no_stack_file_makes_a_diff_that_refuses_it(
     project: Path, text: str, words: str
 ) -> None:
     (project / STAGING).write_text(text, encoding="utf-8")
@@ -56,13 +56,13 @@ def test_a_head_that_is_no_stack_file_leaves_documents_that_refuse_it(
     assert words in comment
 
 
-def test_an_unknown_base_leaves_nothing_of_an_earlier_run(project: Path) -> None:
+def test_an_unknown_base_leaves_no_files_of_an_earlier_run(project: Path) -> None:
     with pytest.raises(WrongBaseError, match="BASE=nosuch"):
         made(project, "nosuch")
     assert list((project / ".rehearsal" / "diff" / "staging").iterdir()) == []
 
 
-def test_a_removed_stack_file_makes_a_diff_of_what_stays_in_the_account(project: Path) -> None:
+def test_a_removed_stack_file_makes_a_diff(project: Path) -> None:
     git(project, "rm", "--quiet", STAGING)
     found = made(project)
     assert (found.document.removed, found.document.refused) == (True, ())
@@ -73,7 +73,7 @@ def test_a_removed_stack_file_makes_a_diff_of_what_stays_in_the_account(project:
     assert len(git(project, "worktree", "list").splitlines()) == 1, "the scratch folder is gone"
 
 
-def test_a_removed_file_that_nobody_could_read_is_said(project: Path) -> None:
+def test_a_removed_file_that_is_no_stack_file_makes_a_diff_with_a_note(project: Path) -> None:
     committed(project, {STAGING: "config: [\n"})
     git(project, "rm", "--quiet", STAGING)
     found = made(project)
@@ -81,7 +81,7 @@ def test_a_removed_file_that_nobody_could_read_is_said(project: Path) -> None:
     assert "the content of the stack is unknown" in (found.folder / "comment.md").read_text("utf-8")
 
 
-def test_a_stack_that_neither_side_has_is_refused_with_those_that_there_are(project: Path) -> None:
+def test_a_stack_that_neither_side_has_is_refused_with_the_existing_ones(project: Path) -> None:
     committed(project, {"Pulumi.prod.yaml": "config: {}\n"})
     (project / "Pulumi.next.yaml").write_text("config: {}\n", encoding="utf-8")
     git(project, "rm", "--quiet", "Pulumi.prod.yaml")

@@ -66,7 +66,7 @@ def test_an_environment_is_made_once_for_each_lock_file(
     assert len(installers.asked) == 2, "the second time it is there"
 
 
-def test_where_uv_fails_pip_installs(
+def test_pip_installs_if_uv_fails(
     sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installers = Installers("uv pip")
@@ -75,7 +75,7 @@ def test_where_uv_fails_pip_installs(
     assert "-m pip install" in installers.asked[-1]
 
 
-def test_what_failed_half_way_is_made_anew(
+def test_an_incomplete_environment_is_made_again(
     sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, Installers("pip"))
@@ -94,7 +94,7 @@ def test_a_base_without_a_lock_file_is_refused(sides: tuple[Path, Path]) -> None
         interpreter(base, head, pytest.fail)
 
 
-def test_the_cache_is_where_caches_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_folder_follows_xdg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert environments.cache_folder() == tmp_path / "gpu-runners" / "environments"
     monkeypatch.delenv("XDG_CACHE_HOME")

@@ -52,7 +52,7 @@ def only(steps: list[Step], *renames: Rename) -> Group:
     return one
 
 
-def test_every_component_of_the_program_has_a_word_for_readers() -> None:
+def test_every_component_of_the_program_has_a_kind() -> None:
     tokens = {
         token
         for file in (ROOT / "components").rglob("*.py")
@@ -62,14 +62,14 @@ def test_every_component_of_the_program_has_a_word_for_readers() -> None:
     assert tokens == set(COMPONENTS), "a diff shows what it does not know as other"
 
 
-def test_what_defines_a_thing_is_a_type_that_the_clouds_have() -> None:
+def test_the_defining_types_exist_in_the_stand_ins() -> None:
     known = {kind.token for package in PACKAGES for kind in package.kinds}
     for kind, types in COMPONENTS.values():
         assert types <= known, f"{kind}: a misspelt type would never be called out"
         assert kind in ORDER
 
 
-def test_a_replaced_pool_is_called_out_once_with_what_forces_it() -> None:
+def test_a_replaced_pool_is_called_out_with_its_cause() -> None:
     one = only(pool("replace", TYPES, SIZE))
     assert (one.kind, one.cluster, one.name, one.operation) == ("pool", "ci", "t4", "replace")
     assert one.called_out
@@ -82,7 +82,7 @@ def test_a_resized_pool_is_not_called_out() -> None:
     assert (one.operation, one.called_out, one.causes) == ("update", False, (SIZE,))
 
 
-def test_what_replaces_only_a_part_of_a_thing_is_a_change_of_it() -> None:
+def test_the_replacement_of_another_resource_is_an_update_of_the_group() -> None:
     cluster = step(CLUSTER, "ci")
     component = step(POOL, "ci-t4", cluster)
     one = only([cluster, component, step(TAG, "ci-t4-enabled", component, operation="replace")])
@@ -90,14 +90,14 @@ def test_what_replaces_only_a_part_of_a_thing_is_a_change_of_it() -> None:
 
 
 @pytest.mark.parametrize("operation", ["create", "delete"])
-def test_a_lane_that_comes_or_goes(operation: str) -> None:
+def test_a_created_or_deleted_lane_is_one_group(operation: str) -> None:
     cluster = step(CLUSTER, "ci")
     one = only([cluster, *lane("gpu", operation, cluster)])
     assert (one.kind, one.name, one.operation) == ("GitHub lane", "gpu", operation)
     assert one.called_out == (operation == "delete")
 
 
-def test_a_renamed_lane_is_one_thing() -> None:
+def test_a_renamed_lane_is_one_group() -> None:
     cluster = step(CLUSTER, "ci")
     steps = [cluster, *lane("old", "delete", cluster), *lane("new", "create", cluster)]
     renamed = Rename(kind="GitHub lane", cluster="ci", old="old", new="new", lost=("old",))
@@ -107,14 +107,14 @@ def test_a_renamed_lane_is_one_thing() -> None:
     assert len(groups(steps)) == 2, "without equal content they are two things"
 
 
-def test_a_rename_that_the_engine_does_not_confirm_joins_nothing() -> None:
+def test_a_rename_without_a_deleted_resource_joins_nothing() -> None:
     cluster = step(CLUSTER, "ci")
     renamed = Rename(kind="GitHub lane", cluster="ci", old="old", new="new")
     one = only([cluster, *lane("new", "create", cluster)], renamed)
     assert (one.operation, one.renamed_from) == ("create", None)
 
 
-def test_a_cluster_that_goes_takes_its_pools_along_as_one_thing() -> None:
+def test_a_deleted_cluster_is_one_group_with_its_pools() -> None:
     steps = pool("delete")
     gone = [Step(urn=s.urn, type=s.type, parent=s.parent, operation="delete") for s in steps]
     one = only(gone)
@@ -122,14 +122,14 @@ def test_a_cluster_that_goes_takes_its_pools_along_as_one_thing() -> None:
     assert len(one.resources) == 4
 
 
-def test_a_provider_and_what_is_in_no_component_are_shown_too() -> None:
+def test_providers_and_resources_without_a_component_are_groups_too() -> None:
     provider = step("pulumi:providers:aws", "ci-aws", operation="update")
     loose = step("aws:s3/bucket:Bucket", "loose", operation="create")
     found = groups([provider, loose])
     assert [(one.kind, one.name) for one in found] == [("provider", "ci-aws"), ("other", "")]
 
 
-def test_the_dangerous_come_first_then_the_order_of_the_words() -> None:
+def test_groups_that_are_called_out_come_first() -> None:
     cluster = step(CLUSTER, "ci")
     steps = [
         *pool("update", SIZE),
@@ -146,7 +146,7 @@ def test_more_resources_than_are_listed_are_counted() -> None:
     assert left_out == 1
 
 
-def test_parents_in_a_circle_end_somewhere(tmp_path: Path) -> None:
+def test_a_cycle_of_parents_ends(tmp_path: Path) -> None:
     first = Step(urn="a", type="x", parent="b", operation="update")
     second = Step(urn="b", type="x", parent="a", operation=None)
     assert only([first, second]).kind == "other"

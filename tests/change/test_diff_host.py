@@ -19,7 +19,7 @@ from change.host import served
 PYTHON = Path(sys.executable)
 
 
-def test_a_program_is_served_while_it_is_wanted_and_ends_then(tmp_path: Path) -> None:
+def test_a_program_is_served_until_the_context_ends(tmp_path: Path) -> None:
     with served(PYTHON, tmp_path, on_line=lambda _: None) as running:
         address = running.address()
         with grpc.insecure_channel(address) as channel:
@@ -38,7 +38,7 @@ def test_a_host_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
         assert running.process.wait(10) == 0
 
 
-def test_a_module_beside_the_script_hides_none_of_the_language(tmp_path: Path) -> None:
+def test_a_module_beside_the_script_hides_no_standard_module(tmp_path: Path) -> None:
     (tmp_path / "secrets.py").write_text("raise RuntimeError('shadowed')", encoding="utf-8")
     with served(PYTHON, tmp_path, on_line=lambda _: None) as running:
         assert running.address(), "the SDK is imported before the project is searched"
@@ -60,7 +60,7 @@ def test_an_environment_without_the_sdk_is_refused_with_its_reason(tmp_path: Pat
     assert lines
 
 
-def test_what_prints_something_else_is_no_host(tmp_path: Path) -> None:
+def test_a_script_that_prints_no_port_is_refused(tmp_path: Path) -> None:
     with (
         pytest.raises(RehearsalError, match="'hello' is no port"),
         served(_script(tmp_path, "echo hello; sleep 60"), tmp_path, on_line=print) as running,
@@ -68,7 +68,7 @@ def test_what_prints_something_else_is_no_host(tmp_path: Path) -> None:
         running.address()
 
 
-def test_a_host_that_never_answers_is_given_up(
+def test_a_host_without_an_answer_is_refused_after_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host, "START_S", 0.3)

@@ -67,9 +67,7 @@ def test_the_options_choose_file_and_base(
         (KeyboardInterrupt(), 130),
     ],
 )
-def test_the_exit_code_says_what_came_of_it(
-    asked: dict[str, Any], answer: object, code: int
-) -> None:
+def test_each_outcome_has_its_exit_code(asked: dict[str, Any], answer: object, code: int) -> None:
     asked["answer"] = answer
     assert main([]) == code
 
@@ -93,7 +91,7 @@ def test_the_bootstrap_is_refused_with_what_to_run_instead(
         (["PROJECT=bootstrap"], '--stack "ci" --project "bootstrap"'),
     ],
 )
-def test_make_hands_its_variables_on(given: list[str], expected: str) -> None:
+def test_make_passes_its_variables(given: list[str], expected: str) -> None:
     command = ["make", "--dry-run", "--old-file=.venv/.complete", "diff", *given]
     environment = {"PATH": os.environ["PATH"]}
     done = subprocess.run(  # noqa: S603
@@ -108,7 +106,7 @@ def shown(document: Document, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
+def test_the_terminal_shows_alerts_first_and_again_at_the_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     size = prop(old=1, new=2)
@@ -138,7 +136,7 @@ def test_the_terminal_says_first_what_is_dangerous_and_the_engines_words_last(
     assert "! pool t4 of ci is REPLACED" in end
 
 
-def test_the_terminal_is_not_steered_by_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_in_names_are_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(diff(subjects=[group(name="\x1b[2J[bold]t4")]), capsys)
     assert "\x1b" not in text
     assert "[bold]t4" in text

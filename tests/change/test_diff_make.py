@@ -67,7 +67,7 @@ def called(groups: tuple[Group, ...]) -> dict[str, str]:
     return {f"{one.kind} {one.name}": one.operation for one in groups}
 
 
-def test_a_renamed_lane_a_resized_pool_and_a_changed_instance_type_show_as_just_that(
+def test_a_renamed_lane_a_resized_pool_and_another_instance_type(
     branch: Path,
 ) -> None:
     edited(
@@ -135,7 +135,7 @@ def _check_files(found: Made) -> None:
     assert words.strip().splitlines()[-1] in (found.folder / "summary.md").read_text("utf-8")
 
 
-def test_without_a_change_there_is_none(branch: Path) -> None:
+def test_a_branch_without_changes_has_an_empty_diff(branch: Path) -> None:
     found, _ = made(branch)
     diff = found.document
     assert (diff.groups, diff.counts, diff.settings, diff.renames) == ((), {}, (), ())
@@ -143,7 +143,7 @@ def test_without_a_change_there_is_none(branch: Path) -> None:
     assert (diff.dirty, diff.notes) == (False, ())
 
 
-def test_a_change_of_the_program_shows_by_its_own_code_on_each_side(branch: Path) -> None:
+def test_each_side_runs_its_own_code(branch: Path) -> None:
     """The base's code runs from the base's files: an import of the head's would hide the change."""
     edited(
         branch,
@@ -158,7 +158,7 @@ def test_a_change_of_the_program_shows_by_its_own_code_on_each_side(branch: Path
     assert (one.path, one.old, one.new) == ("updateConfig.maxUnavailable", 1, 2)
 
 
-def test_a_base_that_cannot_be_rehearsed_is_said_and_the_head_is_shown(branch: Path) -> None:
+def test_a_base_that_fails_is_a_problem_and_the_head_shows_as_new(branch: Path) -> None:
     broken = 'raise RuntimeError("the base is broken")\n'
     program = (branch / "__main__.py").read_text(encoding="utf-8")
     git(branch, "switch", "--quiet", "main")
@@ -179,7 +179,7 @@ def test_a_base_that_cannot_be_rehearsed_is_said_and_the_head_is_shown(branch: P
     assert set(found.document.counts) == {"create"}
 
 
-def test_what_is_protected_is_refused_and_shown_all_the_same(branch: Path) -> None:
+def test_a_protected_replacement_is_refused_and_shown(branch: Path) -> None:
     edited(branch, ("protect: false", "protect: true"))
     git(branch, "commit", "--quiet", "--all", "--message", "protect")
     git(branch, "branch", "--force", "protected")
@@ -206,7 +206,7 @@ def test_a_head_that_is_refused_needs_no_engine(branch: Path) -> None:
     assert "refused" in (found.folder / "comment.md").read_text(encoding="utf-8")
 
 
-def test_a_new_stack_is_compared_with_nothing(branch: Path) -> None:
+def test_a_new_stack_has_no_base(branch: Path) -> None:
     shutil.copy(branch / STAGING, branch / "Pulumi.next.yaml")
     found, _ = made(branch, "Pulumi.next.yaml")
     assert found.document.notes == ("main has no Pulumi.next.yaml: the stack is new",)

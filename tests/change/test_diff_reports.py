@@ -27,7 +27,9 @@ def side(folder: Path, body: str, config: Path = STAGING) -> Side:
     return Side(project=folder, python=python, file=stackfile.read(config))
 
 
-def test_the_base_reports_by_its_own_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_base_makes_its_report_with_its_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "real")
     answer = 'echo "{\\"stack\\": \\"$*\\", \\"date\\": \\"$AWS_SECRET_ACCESS_KEY\\"}"'
     found = base_report(side(tmp_path, answer))
@@ -39,7 +41,7 @@ def test_the_base_reports_by_its_own_code(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "body", ["exit 1", "echo no JSON", "echo []", 'echo {\\"clusters\\": 1}', "sleep 60"]
 )
-def test_where_the_base_cannot_report_our_code_does(
+def test_this_code_makes_the_base_report_if_the_base_cannot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
     monkeypatch.setattr(reports, "LIMIT_S", 0.5)
@@ -49,7 +51,7 @@ def test_where_the_base_cannot_report_our_code_does(
     assert "ci-staging" in found.clusters
 
 
-def test_where_neither_can_there_is_none(tmp_path: Path) -> None:
+def test_without_a_base_report_there_is_none(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.old.yaml"
     file.write_text("config:\n  gpu-runners:stack:\n    clusters: {}\n", encoding="utf-8")
     assert base_report(side(tmp_path, "exit 1", file)) is None

@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_base_is_where_the_branch_left_it(project: Path) -> None:
+def test_the_base_is_the_merge_base(project: Path) -> None:
     left = git(project, "rev-parse", "HEAD")
     git(project, "switch", "--quiet", "--create", "branch")
     committed(project, {"b.txt": "mine"})
@@ -33,7 +33,7 @@ def test_the_base_is_where_the_branch_left_it(project: Path) -> None:
     assert (exact.commit, exact.note) == (tip, "")
 
 
-def test_without_a_name_main_is_the_base_and_origins_before_ours(project: Path) -> None:
+def test_the_default_base_is_origin_main_then_main(project: Path) -> None:
     assert repository(project).base(None).ref == "main"
     git(project, "update-ref", "refs/remotes/origin/main", "HEAD")
     assert repository(project).base(None).ref == "origin/main"
@@ -49,7 +49,7 @@ def test_an_unknown_ref_is_refused_with_a_remedy(project: Path) -> None:
         repository(project).base(None)
 
 
-def test_a_shallow_clone_says_so(project: Path, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_refused_with_a_remedy(project: Path, tmp_path: Path) -> None:
     first = git(project, "rev-parse", "HEAD")
     committed(project, {"a.txt": "two"})
     git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
@@ -57,7 +57,7 @@ def test_a_shallow_clone_says_so(project: Path, tmp_path: Path) -> None:
         repository(tmp_path / "shallow").base(first)
 
 
-def test_without_a_common_ancestor_the_tip_is_taken_and_said(project: Path) -> None:
+def test_without_a_common_ancestor_the_base_is_the_tip(project: Path) -> None:
     git(project, "switch", "--quiet", "--orphan", "other")
     tip = committed(project, {"z.txt": "z"})
     git(project, "switch", "--quiet", "main")
@@ -80,7 +80,7 @@ def test_without_git_the_remedy_is_to_install_it(
         repository(tmp_path)
 
 
-def test_the_files_of_the_base_are_there_for_a_while(project: Path) -> None:
+def test_the_files_of_the_base_are_removed_at_the_end(project: Path) -> None:
     base = git(project, "rev-parse", "HEAD")
     (project / "a.txt").write_text("changed", encoding="utf-8")
     with repository(project).checked_out(base) as root:
@@ -131,14 +131,14 @@ def test_changed_and_new_files_are_named(project: Path) -> None:
     assert not found.uncommitted()
 
 
-def test_a_hooks_variables_point_git_nowhere_else(
+def test_git_variables_of_a_hook_are_ignored(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_DIR", os.devnull)
     assert repository(project).base("main").commit
 
 
-def test_what_a_killed_run_left_is_removed_and_a_living_runs_folder_stays(
+def test_scratch_folders_of_killed_runs_are_removed_those_of_running_ones_stay(
     project: Path, tmp_path: Path
 ) -> None:
     found = repository(project)
@@ -157,7 +157,7 @@ def test_what_a_killed_run_left_is_removed_and_a_living_runs_folder_stays(
         assert len(git(project, "worktree", "list").splitlines()) == 4
 
 
-def test_a_registration_whose_folder_is_gone_is_pruned(project: Path, tmp_path: Path) -> None:
+def test_a_worktree_without_a_folder_is_pruned(project: Path, tmp_path: Path) -> None:
     git(project, "worktree", "add", "--quiet", "--detach", str(tmp_path / "gone"), "HEAD")
     shutil.rmtree(tmp_path / "gone")
     repository(project).sweep()

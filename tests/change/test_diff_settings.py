@@ -41,7 +41,7 @@ def test_equal_files_do_not_differ() -> None:
     assert settings(STACK, copy.deepcopy(STACK)) == ()
 
 
-def test_a_setting_is_told_with_its_path_and_both_values() -> None:
+def test_a_setting_has_its_path_and_both_values() -> None:
     head = changed(lambda clusters: clusters["ci"]["eks"]["pools"]["t4"].update(max_size=3))
     (one,) = settings(STACK, head)
     assert (one.path, one.change, one.old, one.new) == (
@@ -52,7 +52,7 @@ def test_a_setting_is_told_with_its_path_and_both_values() -> None:
     )
 
 
-def test_a_map_that_comes_or_goes_is_one_setting() -> None:
+def test_an_added_or_removed_map_is_one_setting() -> None:
     head = changed(lambda clusters: clusters["ci"].pop("gitlab"))
     (one,) = settings(STACK, head)
     assert (one.path, one.change, one.new) == ("clusters.ci.gitlab", "delete", None)
@@ -61,7 +61,7 @@ def test_a_map_that_comes_or_goes_is_one_setting() -> None:
     assert '"tags": ["gpu"]' in str(one.new)
 
 
-def test_a_flag_is_not_a_number() -> None:
+def test_true_differs_from_one() -> None:
     (one,) = settings({"a": True}, {"a": 1})
     assert (one.old, one.new) == (True, 1)
 
@@ -102,7 +102,7 @@ def test_a_renamed_cluster_shows_what_changes_in_it() -> None:
     assert {one.path for one in settings(STACK, head)} == {"clusters.ci", "clusters.ci-2"}
 
 
-def test_neither_file_is_changed_by_comparing() -> None:
+def test_comparing_does_not_change_the_files() -> None:
     before = copy.deepcopy(STACK)
     rename = Rename(kind="cluster", old="ci", new="ci-2")
     settings(STACK, changed(lambda clusters: move(clusters, "ci", "ci-2")), [rename])
@@ -110,6 +110,6 @@ def test_neither_file_is_changed_by_comparing() -> None:
 
 
 @pytest.mark.parametrize("odd", [None, 1, [], {"clusters": []}, {"clusters": {"ci": None}}])
-def test_a_file_of_another_shape_is_compared_too(odd: object) -> None:
+def test_files_of_another_shape_are_compared_too(odd: object) -> None:
     assert settings(odd, STACK, [Rename(kind="cluster", old="ci", new="x")])
     assert settings(STACK, odd)

@@ -46,7 +46,7 @@ def detail(path: str, kind: str) -> dict[str, Any]:
     return {path: {"diffKind": kind, "inputDiff": True}}
 
 
-def test_a_change_has_its_values_and_what_forces_it() -> None:
+def test_a_step_has_values_and_the_cause_of_a_replacement() -> None:
     one = only(
         event(
             "replace",
@@ -82,13 +82,13 @@ def test_without_details_the_top_level_is_compared() -> None:
     assert [(p.path, p.replaces) for p in one.properties] == [("types[0]", True), ("tags.x", False)]
 
 
-def test_a_difference_that_the_events_hide_is_a_secret() -> None:
+def test_a_difference_without_visible_values_is_a_secret() -> None:
     same = state({"token": "[hidden]"})
     one = only(event("update", old=same, new=same, diffs=["token"]))
     assert [(p.path, p.secret, p.new) for p in one.properties] == [("token", True, None)]
 
 
-def test_what_only_the_cloud_knows_is_compared_by_outputs() -> None:
+def test_a_property_that_is_no_input_is_compared_by_outputs() -> None:
     one = only(
         event(
             "update",
@@ -112,7 +112,7 @@ def test_what_only_the_cloud_knows_is_compared_by_outputs() -> None:
         ("refresh", None),
     ],
 )
-def test_each_operation_has_its_word(operation: str, expected: str | None) -> None:
+def test_operations_of_the_engine_are_mapped(operation: str, expected: str | None) -> None:
     one = only(event(operation, new=state({"a": 1})))
     assert (one.operation, one.properties) == (expected, ())
 
@@ -125,7 +125,7 @@ def test_the_parts_of_a_replacement_and_the_stack_are_no_steps() -> None:
     assert steps([stack, nothing]) == []
 
 
-def test_lifted_protection_is_remembered() -> None:
+def test_lifted_protection_is_kept_in_the_step() -> None:
     gone = event("delete", old=state({}))
     assert not steps([gone])[0].protected
     assert steps([gone], protected={URN})[0].protected

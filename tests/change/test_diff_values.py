@@ -26,11 +26,11 @@ def found(old: Any, new: Any, path: str = "p") -> list[tuple[str, str, Any, Any]
         ("[1][2]", [1, 2]),
     ],
 )
-def test_a_path_is_read_as_the_engine_writes_it(path: str, expected: list[object]) -> None:
+def test_property_paths_are_parsed(path: str, expected: list[object]) -> None:
     assert steps(path) == expected
 
 
-def test_what_stands_at_a_path() -> None:
+def test_the_value_at_a_path() -> None:
     value = {"taints": [{"key": "gpu"}], "tags": {"a.b": 1}}
     assert at(value, "taints[0].key") == "gpu"
     assert at(value, 'tags["a.b"]') == 1
@@ -44,7 +44,7 @@ def test_only_leaves_that_differ_are_named() -> None:
     assert found(old, new, "") == [("b.c[1]", "update", 2, 3)]
 
 
-def test_what_comes_and_goes_is_named_leaf_by_leaf() -> None:
+def test_added_and_removed_maps_are_compared_leaf_by_leaf() -> None:
     assert found(ABSENT, {"a": {"b": 1}}) == [("p.a.b", "add", None, 1)]
     assert found([1], [1, {"x.y": 2}]) == [('p[1]["x.y"]', "add", None, 2)]
     assert found({"a": 1}, None) == [("p.a", "delete", 1, None)]
@@ -55,14 +55,14 @@ def test_equal_numbers_are_equal_and_true_is_no_number() -> None:
     assert found(1, True) == [("p", "update", 1, True)]
 
 
-def test_a_text_of_json_is_compared_by_what_it_says() -> None:
+def test_a_text_of_json_is_compared_by_content() -> None:
     old = json.dumps({"cpu": "1", "gpu": 1}, indent=2)
     assert found(old, '{"gpu":1,"cpu":"1"}') == [], "spelling is no change"
     assert found(old, '{"gpu":1,"cpu":"2"}') == [("p.cpu", "update", "1", "2")]
     assert found("{not json", "{neither") == [("p", "update", "{not json", "{neither")]
 
 
-def test_a_secret_keeps_its_values() -> None:
+def test_a_secret_has_no_values() -> None:
     (one,) = differences({"token": SECRET}, {"token": SECRET}, "")
     assert (one.path, one.secret, one.old, one.new) == ("token", True, None, None)
     (one,) = differences("was plain", SECRET, "p")
@@ -70,12 +70,12 @@ def test_a_secret_keeps_its_values() -> None:
 
 
 @pytest.mark.parametrize("unknown", [UNKNOWN, "output<string>"])
-def test_a_value_of_the_cloud_is_not_known_yet(unknown: str) -> None:
+def test_an_unknown_value_is_marked(unknown: str) -> None:
     (one,) = differences("asg-1", unknown, "p")
     assert (one.known, one.old, one.new) == (False, "asg-1", None)
 
 
-def test_a_long_value_is_cut_and_says_so() -> None:
+def test_a_long_value_is_cut_and_marked() -> None:
     text = scalar("x" * (MAX_TEXT + 1))
     assert isinstance(text, str)
     assert len(text) == MAX_TEXT

@@ -68,7 +68,7 @@ def test_the_difference_survives_json_and_a_base_that_came_from_json() -> None:
     assert json.loads(json.dumps(found)) == found == difference_json(prod(), head)
 
 
-def test_what_one_way_adds_the_other_way_removes() -> None:
+def test_the_reverse_difference_swaps_added_and_removed() -> None:
     lane = {"pools": ["t4"], "gpus": 1, "max_runners": 1, "labels": ["quite", "another"]}
     pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
     head = prod({f"{LANES}.more": lane, f"{EKS}.pools.a10g": pool})
@@ -83,7 +83,7 @@ def test_what_one_way_adds_the_other_way_removes() -> None:
         assert there["money"][end]["new"] == back["money"][end]["old"]
 
 
-def test_a_resize_is_a_change_of_the_pool_and_of_money_and_gpus() -> None:
+def test_a_resize_changes_the_pool_the_cost_and_the_gpus() -> None:
     found = difference({f"{T4}.max_size": 14})
     assert found["pools"]["changed"] == {"ci-usw2/t4": {"max": {"old": 10, "new": 14}}}
     assert found["gpus"] == {"T4": {"old": 20, "new": 24}}
@@ -97,7 +97,7 @@ def test_a_resize_is_a_change_of_the_pool_and_of_money_and_gpus() -> None:
     }
 
 
-def test_another_instance_type_is_one_change_and_the_rest_follows_from_it() -> None:
+def test_another_instance_type_is_one_change_and_the_rest_are_effects() -> None:
     found = difference({f"{T4}.instance_types": ["g6.xlarge"]})
     types = {"old": ["g4dn.xlarge"], "new": ["g6.xlarge"]}
     assert found["pools"]["changed"] == {"ci-usw2/t4": {"kinds": types}}
@@ -115,7 +115,7 @@ def test_a_size_that_is_stated_is_a_change_and_a_fair_share_is_an_effect() -> No
     unchanged(found, "lanes")
 
 
-def test_a_lane_by_another_name_is_renamed_not_added_and_removed() -> None:
+def test_a_lane_with_a_new_name_is_renamed() -> None:
     found = difference(renamed(LANES, "gpu-a100-x8", "gpu-a100-all"))
     lanes = found["lanes"]
     assert lanes["renamed"] == {"ci-usw2/github/gpu-a100-x8": "ci-usw2/github/gpu-a100-all"}
@@ -125,7 +125,7 @@ def test_a_lane_by_another_name_is_renamed_not_added_and_removed() -> None:
     unchanged(found, "lanes")
 
 
-def test_a_lane_may_change_a_little_with_its_name() -> None:
+def test_a_renamed_lane_may_have_another_change() -> None:
     change = renamed(LANES, "gpu-a100-x8", "all")
     change[f"{LANES}.all"] |= {"max_runners": 2}
     lanes = difference(change)["lanes"]
@@ -136,7 +136,7 @@ def test_a_lane_may_change_a_little_with_its_name() -> None:
 @pytest.mark.parametrize(
     "other", [{"gpus": 4}, {"pools": ["t4"], "gpus": 1}, {"labels": ["quite", "another"]}]
 )
-def test_another_lane_in_the_place_of_one_is_no_new_name(other: dict[str, Any]) -> None:
+def test_a_lane_with_other_gpus_pools_or_labels_is_not_a_rename(other: dict[str, Any]) -> None:
     lane = {"pools": ["a100"], "gpus": 8, "max_runners": 1, "group": "GPUs", "labels": ["x"]}
     base = prod({BIG: lane})
     head = prod({BIG: GONE, f"{LANES}.else": {**lane, **other}})
@@ -148,7 +148,7 @@ def test_another_lane_in_the_place_of_one_is_no_new_name(other: dict[str, Any]) 
     )
 
 
-def test_of_two_lanes_the_nearer_one_has_the_new_name() -> None:
+def test_of_two_added_lanes_the_more_similar_one_is_the_rename() -> None:
     lane = {"pools": ["a100"], "gpus": 8, "max_runners": 1, "group": "GPUs"}
     base = prod({BIG: lane})
     near, far = lane, {**lane, "max_runners": 3}
@@ -158,7 +158,7 @@ def test_of_two_lanes_the_nearer_one_has_the_new_name() -> None:
     assert lanes["added"] == ["ci-usw2/github/far"]
 
 
-def test_a_pool_by_another_name_is_renamed_and_its_lanes_do_not_change_by_that() -> None:
+def test_a_renamed_pool_does_not_change_its_lanes() -> None:
     lanes = {
         f"{LANES}.gpu-t4.pools": ["t4-spot", "cards"],
         f"{LANES}.gpu-t4-container.pools": ["cards"],
@@ -170,7 +170,7 @@ def test_a_pool_by_another_name_is_renamed_and_its_lanes_do_not_change_by_that()
     unchanged(found, "pools")
 
 
-def test_a_cluster_by_another_name_takes_its_pools_and_lanes_along() -> None:
+def test_a_renamed_cluster_does_not_change_its_pools_and_lanes() -> None:
     found = difference(renamed("clusters", "ci-usw2", "ci-west"))
     assert found["clusters"]["renamed"] == {"ci-usw2": "ci-west"}
     assert found["clusters"]["added"] == found["clusters"]["removed"] == []
@@ -178,7 +178,7 @@ def test_a_cluster_by_another_name_takes_its_pools_and_lanes_along() -> None:
     assert [one["what"] for one in found["updates"]] == ["cluster"], "yet all of it is made anew"
 
 
-def test_a_cluster_that_is_gone_and_another_that_is_new_are_two() -> None:
+def test_a_different_cluster_is_not_a_rename() -> None:
     small = {"eks": {**shipped_stack("prod")["clusters"]["ci-usw2"]["eks"], "version": "1.36"}}
     small["eks"]["pools"] = {
         "only": {"instance_types": ["m6i.large"], "min_size": 1, "max_size": 1}
@@ -188,7 +188,7 @@ def test_a_cluster_that_is_gone_and_another_that_is_new_are_two() -> None:
     assert (found["clusters"]["added"], found["clusters"]["removed"]) == (["new"], ["ci-usw2"])
 
 
-def test_a_version_a_tag_and_a_chart_are_changes_of_their_cluster() -> None:
+def test_versions_tags_and_charts_are_changes_of_the_cluster() -> None:
     found = difference({f"{EKS}.version": "1.36", "tags.team": "ci", "charts": {}})
     cluster = found["clusters"]["changed"]["ci-usw2"]
     assert cluster["version"] == {"old": "1.35", "new": "1.36"}
@@ -203,7 +203,7 @@ def test_the_order_of_zones_is_no_difference_and_another_zone_is() -> None:
     assert "zones" in difference({f"{T4}.zones": three[:2]})["pools"]["changed"]["ci-usw2/t4"]
 
 
-def test_a_label_of_the_users_is_a_change_and_one_of_ours_follows_from_something() -> None:
+def test_labels_of_the_stack_file_are_changes_and_derived_ones_are_effects() -> None:
     found = difference({f"{T4}.labels": {"example.com/team": "ci"}, f"{T4}.sharing": GONE})
     pool = found["pools"]["changed"]["ci-usw2/t4"]
     assert pool["labels.example.com/team"] == {"old": None, "new": "ci"}
@@ -211,7 +211,7 @@ def test_a_label_of_the_users_is_a_change_and_one_of_ours_follows_from_something
     assert not [one for one in pool if "nvidia.com" in one]
 
 
-def test_what_somebody_else_labels_and_taints_is_always_a_change() -> None:
+def test_taints_of_an_existing_cluster_are_changes() -> None:
     taints = [{"key": "nvidia.com/gpu", "value": "", "effect": "NoSchedule"}]
     pool = "clusters.honey.existing.pools.a100"
     head = report_json(loaded(every_key({f"{pool}.taints": taints})))
@@ -240,7 +240,7 @@ def test_findings_are_new_or_gone() -> None:
     assert difference_json(base, head)["findings"] == {"new": [], "gone": []}
 
 
-def test_a_finding_whose_numbers_change_is_the_same_and_one_more_of_it_is_new() -> None:
+def test_a_finding_with_another_message_is_the_same_and_a_second_one_is_new() -> None:
     one = {"rule": "r", "severity": "note", "path": "a", "message": "2 odd", "remedy": "mend"}
     base, head = prod(), prod()
     base["findings"], head["findings"] = [one], [{**one, "message": "3 odd"}]
@@ -251,14 +251,14 @@ def test_a_finding_whose_numbers_change_is_the_same_and_one_more_of_it_is_new() 
     assert found["gone"] == []
 
 
-def test_of_several_findings_in_one_place_the_one_that_is_new_is_named() -> None:
+def test_of_several_findings_with_one_path_the_new_one_is_shown() -> None:
     one = {"rule": "r", "severity": "note", "path": "a", "message": "known", "remedy": "mend"}
     base, head = prod(), prod()
     base["findings"], head["findings"] = [one], [{**one, "message": "first"}, one]
     assert [new["message"] for new in difference_json(base, head)["findings"]["new"]] == ["first"]
 
 
-def test_a_finding_goes_along_with_the_lane_that_gets_another_name() -> None:
+def test_the_finding_of_a_renamed_lane_is_not_new() -> None:
     old, new = "clusters.ci-usw2.github.lanes.gpu-a100", "clusters.ci-usw2.github.lanes.big"
     one = {"rule": "r", "severity": "warning", "path": f"{old}.labels", "message": "", "remedy": ""}
     base = prod()
@@ -272,7 +272,7 @@ def test_a_finding_goes_along_with_the_lane_that_gets_another_name() -> None:
 
 
 @pytest.mark.parametrize("where", ["pools", "lanes", "clusters"])
-def test_a_key_that_an_older_report_lacks_is_no_difference(where: str) -> None:
+def test_a_key_that_an_older_report_does_not_have_is_no_difference(where: str) -> None:
     said = prod()
     keys = {"pools": "t4", "lanes": "github/gpu-t4"}
 
@@ -296,7 +296,7 @@ def test_a_base_with_almost_no_keys_is_compared() -> None:
         assert difference_json(odd, prod())["base"] is True
 
 
-def test_the_page_shows_what_changed_and_nothing_else_unfolded() -> None:
+def test_the_page_folds_effects() -> None:
     changes = {
         **renamed(LANES, "gpu-a100-x8", "gpu-a100-all"),
         f"{T4}.max_size": 14,
@@ -316,7 +316,7 @@ def test_the_page_shows_what_changed_and_nothing_else_unfolded() -> None:
     assert "| pool `ci-usw2/t4-spot` | GPU model | `T4` | `L4` |" in text.partition("<details>")[2]
 
 
-def test_the_page_says_what_money_becomes() -> None:
+def test_the_page_shows_the_change_of_cost() -> None:
     found = difference({f"{EKS}.pools.system.min_size": 1, f"{EKS}.pools.system.max_size": 5})
     month = 730 * instance_type("m6i.large").usd_per_hour
     floor, ceiling = (found["money"][end] for end in ("floor", "ceiling"))
@@ -327,7 +327,7 @@ def test_the_page_says_what_money_becomes() -> None:
     assert f"| **{month:+,.0f} USD** |" in text
 
 
-def test_the_page_names_what_is_added_and_removed_and_findings_that_come_and_go() -> None:
+def test_the_page_lists_added_and_removed_items_and_findings() -> None:
     one = {"rule": "r", "severity": "warning", "path": "a.b", "message": "is odd", "remedy": "mend"}
     base, head = prod(), prod({BIG: GONE})
     base["findings"] = [one]

@@ -21,14 +21,14 @@ def test_the_value_of_the_key_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is not a stack file; write config:"),
-        ("- a", "is not a stack file; write config:"),
+        ("", "is not a stack file; add config:"),
+        ("- a", "is not a stack file; add config:"),
         ("a: [", "is not YAML: line "),
         ("config: 3", "config has no key gpu-runners:stack"),
         ("config: {other: 1}", "config has no key gpu-runners:stack"),
         ("a: 1", "config has no key gpu-runners:stack"),
-        ("config: {b: {c: 1, c: 2}}", "key 'c' stands twice, line 1"),
-        ("config: [{c: 1, c: 2}]", "key 'c' stands twice, line 1"),
+        ("config: {b: {c: 1, c: 2}}", "key 'c' is a duplicate, line 1"),
+        ("config: [{c: 1, c: 2}]", "key 'c' is a duplicate, line 1"),
         ("config: &x {a: *x}", "line 1: an alias contains itself"),
     ],
 )

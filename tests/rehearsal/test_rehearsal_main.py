@@ -109,7 +109,7 @@ def test_an_interrupt_ends_quietly(
     ("text", "words"),
     [
         (None, "no such file"),
-        ("config: {a: 1, a: 2}\n", "key 'a' stands twice, line 1"),
+        ("config: {a: 1, a: 2}\n", "key 'a' is a duplicate, line 1"),
         ("config: [\n", "is not YAML: line 2"),
         ("config:\n", "config has no key gpu-runners:stack"),
     ],

@@ -8,6 +8,7 @@ from holding import Holding
 from pulumi_rehearsal.standin import gitlab, kubernetes
 from pulumi_rehearsal.standin.kind import Invalid, Kind, Lookup, Resource
 from pulumi_rehearsal.standin.kubernetes import arc
+from pulumi_rehearsal.standin.kubernetes.objects import any_object
 from pulumi_rehearsal.standin.world import World
 
 ENDPOINT = "https://0123456789ABCDEF.gr7.us-west-2.eks.amazonaws.com"
@@ -19,6 +20,7 @@ ARC_CHARTS = "oci://ghcr.io/actions/actions-runner-controller-charts"
 KINDS: dict[str, Kind] = {
     kind.token: kind for kind in (*kubernetes.PACKAGE.kinds, *gitlab.PACKAGE.kinds)
 }
+KINDS_AND_FALLBACK = {**KINDS, arc.STORAGE_CLASS: any_object(arc.STORAGE_CLASS)}
 CONFIG = """
 [[runners]]
 executor = "kubernetes"
@@ -46,7 +48,7 @@ containers:
 class Cluster(Holding):
     """One world; `home` is the scope of the cluster that is used when none is given."""
 
-    kinds = KINDS
+    kinds = KINDS_AND_FALLBACK
     lookups: ClassVar[dict[str, Lookup]] = {}
 
     def __init__(self, scope: str = EXISTING_SCOPE, world: World | None = None) -> None:
@@ -54,7 +56,7 @@ class Cluster(Holding):
         self.home = scope
 
     def check(self, token: str, inputs: dict, name: str = "thing", old: dict | None = None) -> dict:
-        return KINDS[token].check(self.call(token, name, inputs), old)
+        return self.kinds[token].check(self.call(token, name, inputs), old)
 
     def create(
         self, token: str, inputs: dict, *, name: str = "thing", scope: str | None = None

@@ -39,7 +39,6 @@ CASES = {
     "RandomId": {"byteLength": 4},
     "RandomString": {"length": 12},
     "RandomPassword": {"length": 20},
-    "RandomPet": {},
 }
 
 
@@ -91,13 +90,6 @@ def test_passwords_have_unique_ids():
     assert (
         made("RandomPassword", {"length": 8})[0]
         != made("RandomPassword", {"length": 8}, name="b")[0]
-    )
-
-
-def test_pet_consists_of_words_and_separators():
-    assert re.fullmatch(
-        r"ci_[a-z]+_[a-z]+_[a-z]+",
-        made("RandomPet", {"length": 3, "prefix": "ci", "separator": "_"})[0],
     )
 
 

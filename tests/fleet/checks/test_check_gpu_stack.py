@@ -16,7 +16,7 @@ LANES = {"gpu": {"pools": ["gpu"], "gpus": 1}}
 
 def test_a_pool_with_two_advertisers_is_an_error_with_both() -> None:
     def plant(cluster: ClusterPlan) -> ClusterPlan:
-        operator = with_values(cluster.gpu_stack.operator, {"devicePlugin.enabled": True})
+        operator = with_values(cluster.gpu_stack.operator, device_plugin=True)
         return dataclasses.replace(
             cluster, gpu_stack=dataclasses.replace(cluster.gpu_stack, operator=operator)
         )

@@ -44,7 +44,6 @@ def test_an_error_can_be_silenced_too() -> None:
 def test_silence_needs_a_reason(reason: str | None) -> None:
     findings = refused({**stack_of(SPOT, LANES), "silence": {"spot-fallback": reason}})
     assert {finding.path for finding in findings} == {"silence.spot-fallback"}
-    assert ("fewer than 10 characters" in findings[0].message) is (reason is not None)
 
 
 def test_a_misspelt_identifier_is_an_error_with_a_similar_one() -> None:
@@ -71,7 +70,8 @@ def test_an_identifier_like_no_other_gets_no_suggestion() -> None:
 
 def test_an_identifier_of_wrong_form_is_an_error() -> None:
     (finding,) = refused({**stack_of(SPOT, LANES), "silence": {"string_type": REASON}})
-    assert "cannot be silenced" in finding.remedy
+    assert "cannot be silenced" in finding.message
+    assert "like spot-fallback" in finding.remedy
     assert "^[a-z" not in str(finding)
 
 
@@ -79,7 +79,7 @@ def test_silence_without_a_finding_is_a_warning() -> None:
     fleet = loaded({**stack_of(SPOT, LANES), "silence": {"fits": REASON}})
     (finding,) = [one for one in fleet.warnings if one.rule == "silence"]
     assert finding.path == "silence.fits"
-    assert "silences nothing" in finding.message
+    assert "has no effect" in finding.message
 
 
 def test_an_unknown_pool_cannot_be_silenced() -> None:

@@ -49,7 +49,7 @@ def test_the_sample_holds_every_key_of_every_model() -> None:
 @pytest.mark.parametrize("path", PLACES, ids=dotted)
 def test_a_null_is_one_finding_where_it_stands(path: Path) -> None:
     (finding,) = parse(stack_with(path, None)).findings
-    assert (finding.path, finding.message) == (dotted(path), "is present, but has no value")
+    assert (finding.path, finding.message) == (dotted(path), "has no value")
     assert finding.remedy
 
 
@@ -57,15 +57,15 @@ def test_a_null_is_one_finding_where_it_stands(path: Path) -> None:
 def test_a_value_of_the_wrong_type_is_one_finding_where_it_stands(path: Path) -> None:
     (finding,) = refused(stack_with(path, of_another_type(PLACES[path])))
     assert finding.path == dotted(path)
-    assert finding.message.startswith(("is not ", "holds a value"))
+    assert finding.message.startswith("is ")
+    assert finding.message != "is not valid"
     assert finding.remedy
-    assert finding.remedy != "correct it"
 
 
 @pytest.mark.parametrize("path", MODELS, ids=dotted)
 def test_an_unknown_key_is_one_finding_that_says_which_keys_there_are(path: Path) -> None:
     (finding,) = parse(stack_with((*path, "zzz"), 1)).findings
-    assert (finding.path, finding.message) == (dotted((*path, "zzz")), "is not a key here")
+    assert (finding.path, finding.message) == (dotted((*path, "zzz")), "is not a known key")
     assert finding.remedy == f"remove it; the keys here are {', '.join(fields_at(Stack, path))}"
 
 
@@ -103,4 +103,5 @@ def test_a_required_key_that_is_left_out_is_one_finding(path: Path) -> None:
     (finding,) = refused(data)
     assert (finding.path, finding.message) == (dotted(path), "is missing")
     description = fields_at(Stack, path[:-1])[str(path[-1])].description
-    assert finding.remedy == f"add {path[-1]}: {description}", "a required key explains itself"
+    assert finding.remedy.startswith(("add it, like ", "add clusters "))
+    assert finding.remedy.endswith(f" ({description})")

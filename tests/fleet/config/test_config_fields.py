@@ -13,136 +13,186 @@ T4 = f"{EKS}.pools.t4"
 GPU = "clusters.ci.github.lanes.gpu"
 GL = "clusters.ci.gitlab.lanes.gl"
 
-QUANTITY = "is not a quantity"
-FORM = "does not have the form that is wanted"
+QUANTITY = "is not a Kubernetes quantity"
+FORM = "does not have the required form"
 
 # where, what is written there, what is said, and a part of the remedy
 SLIPS: list[tuple[str, Any, str, str]] = [
     # the stack
-    ("tags", {"": "x"}, "is empty", "give it a value or remove the key"),
-    ("tags", {"t" * 129: "x"}, "has more than 128 characters", "shorten"),
-    ("tags.environment", "e" * 257, "has more than 256 characters", "shorten"),
-    ("charts.repositories", {"helm": "https://x.example"}, "is not one of", "'gpu-operator'"),
-    ("charts.repositories.gpu-operator", "charts.example.com", FORM, "(https?|oci)://"),
-    ("charts.arc_version", "1.2.3", FORM, "matches ^0"),
+    ("tags", {"": "x"}, "is empty", "or remove the key"),
+    ("tags", {"t" * 129: "x"}, "has 129 characters", "at most 128"),
+    ("tags.environment", "e" * 257, "has 257 characters", "at most 256"),
+    (
+        "charts.repositories",
+        {"helm": "https://x.example"},
+        "is not one of the allowed",
+        "'gpu-operator'",
+    ),
+    ("charts.repositories.gpu-operator", "charts.example.com", FORM, "like oci://"),
+    ("charts.arc_version", "1.2.3", FORM, "like 0.14.0"),
     ("charts.arc_crds", "", "is empty", "remove the key"),
     # the cluster
-    ("clusters", {}, "is empty", "write at least one"),
+    ("clusters", {}, "is empty", "add at least one entry"),
     (f"{EKS}.region", "Oregon", FORM, "write it like us-west-2"),
-    (f"{EKS}.version", 1.35, "is not text", 'write it in quotes, like "1.35"'),
-    ("clusters.ci.github.lanes.gpu.image", "a/b@sha256:0123", "is no digest", "64 hexadecimal"),
-    ("clusters.ci.gitlab.lanes.gl.image", f"a/b:1@{'0' * 64}", "is no digest", "sha256:"),
-    ("clusters.ci.github.lanes.gpu.cuda", 12.9, "is not text", 'in quotes, like "12.9"'),
-    ("clusters.honey.existing.pools.a100.driver", 580.95, "is not text", 'like "580.95"'),
-    (f"{EKS}.version", 1.3, "is not text", "unquoted, 1.30 arrives as the number 1.3"),
-    (f"{EKS}.version", "1.20", "is not a Kubernetes version that this program offers", "1.36"),
-    (f"{EKS}.version", "1.35.2", "is not a Kubernetes version that this program offers", "1.35,"),
-    (f"{EKS}.network.cidr", "10.0.0.1/16", "is not an IPv4 range", "host bits zero"),
+    (f"{EKS}.version", 1.35, ", not text", 'like version: "1.35"'),
+    (
+        "clusters.ci.github.lanes.gpu.image",
+        "a/b@sha256:0123",
+        "has no valid digest",
+        "64 hexadecimal",
+    ),
+    ("clusters.ci.gitlab.lanes.gl.image", f"a/b:1@{'0' * 64}", "has no valid digest", "sha256:"),
+    ("clusters.ci.github.lanes.gpu.cuda", 12.9, ", not text", 'in quotes, like cuda: "12.9"'),
+    ("clusters.honey.existing.pools.a100.driver", 580.95, ", not text", 'like driver: "580.95"'),
+    (f"{EKS}.version", 1.3, ", not text", "reads 1.30 without quotes as the number 1.3"),
+    (
+        f"{EKS}.version",
+        "1.20",
+        "is not a Kubernetes version that this program supports on EKS",
+        "1.36",
+    ),
+    (
+        f"{EKS}.version",
+        "1.35.2",
+        "is not a Kubernetes version that this program supports on EKS",
+        "1.35,",
+    ),
+    (f"{EKS}.network.cidr", "10.0.0.1/16", "is not an IPv4 range", "host bits are zero"),
     (f"{EKS}.network.cidr", "fd00::/16", "is not an IPv4 range", "10.1.0.0/16"),
-    (f"{EKS}.network.cidr", "10.0.0.0/15", "has a prefix that AWS", "use /16 to /20"),
-    (f"{EKS}.network.cidr", "10.0.0.0/21", "has a prefix that AWS", "use /16 to /20"),
+    (f"{EKS}.network.cidr", "10.0.0.0/15", "is a /15", "a range of /16 to /20"),
+    (f"{EKS}.network.cidr", "10.0.0.0/21", "is a /21", "a range of /16 to /20"),
     (f"{EKS}.network.zones.0", "a", "is not an availability zone", "us-west-2a"),
-    (f"{EKS}.network.zones", [f"us-west-2{z}" for z in "abcdefg"], "more than 6", "remove some"),
-    (f"{EKS}.network.nat", "two", "is not one of the choices", "'one' or 'per-zone'"),
+    (f"{EKS}.network.zones", [f"us-west-2{z}" for z in "abcdefg"], "has 7 entries", "at most 6"),
+    (f"{EKS}.network.nat", "two", "is not one of the allowed values", "'one' or 'per-zone'"),
     ("clusters.existing.eks.network.vpc_id", "vpc-1", FORM, "like vpc-0123456789abcdef0"),
     ("clusters.existing.eks.network.subnet_ids.eu-central-1a", "a", FORM, "subnet-"),
     (f"{EKS}.api.allow.0", "203.0.113.1/24", "is not an IPv4 range", "203.0.113.0/24"),
-    (f"{EKS}.admins.0", "platform", FORM, "arn:aws"),
-    (f"{EKS}.pools", {}, "is empty", "write at least one"),
+    (f"{EKS}.admins.0", "platform", "is not the ARN", "arn:aws"),
+    (f"{EKS}.pools", {}, "is empty", "add at least one entry"),
     # pools
-    (f"{T4}.instance_types", [], "is empty", "write at least one"),
+    (f"{T4}.instance_types", [], "is empty", "add at least one entry"),
     (f"{T4}.instance_types.0", "g4dn.xlrge", "is not an EC2 instance type", "g4dn.xlarge"),
-    (f"{T4}.instance_types.0", "warp.9", "is not an EC2 instance type", "fleet/catalog/ec2.py"),
-    (f"{T4}.min_size", -1, "is below 0", "use 0 or more"),
-    (f"{T4}.max_size", 0, "is below 1", "use 1 or more"),
-    (f"{T4}.max_size", "10", "is not a whole number", "without quotes"),
-    (f"{T4}.max_size", 1.5, "is not a whole number", "write digits"),
-    (f"{T4}.capacity_type", "spot", "is not one of the choices", "'SPOT'"),
+    (f"{T4}.instance_types.0", "warp.9", "is not an EC2 instance type", "like g4dn.xlarge"),
+    (f"{T4}.min_size", -1, "is -1, below the minimum of 0", "use 0 or more"),
+    (f"{T4}.max_size", 0, "is 0, below the minimum of 1", "use 1 or more"),
+    (f"{T4}.max_size", "10", "not a whole number", "without quotes"),
+    (f"{T4}.max_size", 1.5, "not a whole number", "write digits"),
+    (f"{T4}.capacity_type", "spot", "is not one of the allowed values", "'SPOT'"),
     ("clusters.ci.eks.pools.a100.capacity_reservation_id", "cr-x", FORM, "cr-0123456789abcdef0"),
-    (f"{T4}.ami_type", "AL2_x86_64_GPU", "that EKS has dropped", "AL2023_x86_64_NVIDIA"),
+    (f"{T4}.ami_type", "AL2_x86_64_GPU", "without further releases", "AL2023_x86_64_NVIDIA"),
     (f"{T4}.ami_type", "AL2023_X86_64_NVIDIA", "is not an AMI type", "use AL2023_x86_64_STANDARD"),
-    (f"{T4}.ami_type", "BOTTLEROCKET_x86_64_NVIDIA", "does not run", "AL2023_x86_64_NVIDIA"),
-    (f"{T4}.ami_type", "AL2023_ARM_64_NVIDIA", "does not run", "AL2023_x86_64_NVIDIA"),
+    (f"{T4}.ami_type", "BOTTLEROCKET_x86_64_NVIDIA", "does not support", "AL2023_x86_64_NVIDIA"),
+    (f"{T4}.ami_type", "AL2023_ARM_64_NVIDIA", "does not support", "AL2023_x86_64_NVIDIA"),
     (f"{T4}.release_version", "v20260923", FORM, "like 1.35.8-20260923"),
-    (f"{T4}.disk_gib", 19, "is below 20", "use 20 or more"),
-    (f"{T4}.disk_gib", 16385, "is above 16384", "use 16384 or less"),
-    (f"{T4}.instance_store", "raid1", "is not one of the choices", "'raid0' or 'unused'"),
-    (f"{T4}.zones", [], "is empty", "write at least one"),
+    (f"{T4}.disk_gib", 19, "is 19, below the minimum of 20", "use 20 or more"),
+    (f"{T4}.disk_gib", 16385, "is 16385, above the maximum of 16384", "use 16384 or less"),
+    (f"{T4}.instance_store", "raid1", "is not one of the allowed values", "'raid0' or 'unused'"),
+    (f"{T4}.zones", [], "is empty", "add at least one entry"),
     (f"{T4}.zones", ["a"], "is not an availability zone", "us-west-2a"),
-    (f"{T4}.sharing.time_slicing", 1, "is below 2", "use 2 or more"),
-    (f"{T4}.sharing.time_slicing", 49, "is above 48", "use 48 or less"),
-    (f"{T4}.efa", "yes", "is not true or false", "without quotes"),
+    (f"{T4}.sharing.time_slicing", 1, "is 1, below the minimum of 2", "use 2 or more"),
+    (f"{T4}.sharing.time_slicing", 49, "is 49, above the maximum of 48", "use 48 or less"),
+    (f"{T4}.efa", "yes", "is text, not true or false", "without quotes"),
     (f"{T4}.reserve.cpu", "1 core", QUANTITY, '"500m" or 2'),
     (f"{T4}.reserve.memory", "1 GB", QUANTITY, "8Gi"),
-    (f"{T4}.reserve.disk", 1000, "is less than 1Mi", "add a unit, for example 8Gi"),
-    (f"{T4}.labels", {"a b": "x"}, "is not a key of a node label", "example.com/team"),
-    (f"{T4}.labels", {"gpu-runners/pool": "x"}, "has a prefix that", "use one of your own"),
-    (f"{T4}.labels", {"nvidia.com/gpu.present": "x"}, "has a prefix", "use one of your own"),
-    (f"{T4}.labels", {"node.kubernetes.io/x": "x"}, "has a prefix", "use one of your own"),
-    (f"{T4}.labels", {"eks.amazonaws.com/x": "x"}, "has a prefix", "use one of your own"),
-    (f"{T4}.labels", {f"example.com/{'t' * 59}/{'n' * 12}": "x"}, "is not a key of", "team"),
-    (f"{T4}.labels", {f"{'t' * 30}.example.com/{'n' * 42}": "x"}, "more than 82", "shorten"),
-    (f"{T4}.labels", {"team": "a b"}, "is not a value of a node label", "up to 63"),
+    (f"{T4}.reserve.disk", 1000, "is less than 1Mi", "add a unit, like 8Gi"),
+    (f"{T4}.labels", {"a b": "x"}, "is not a valid key of", "example.com/team"),
+    (f"{T4}.labels", {"gpu-runners/pool": "x"}, "has a prefix that", "like example.com/team"),
+    (f"{T4}.labels", {"nvidia.com/gpu.present": "x"}, "is reserved", "like example.com/team"),
+    (f"{T4}.labels", {"node.kubernetes.io/x": "x"}, "is reserved", "like example.com/team"),
+    (f"{T4}.labels", {"eks.amazonaws.com/x": "x"}, "is reserved", "like example.com/team"),
+    (f"{T4}.labels", {f"example.com/{'t' * 59}/{'n' * 12}": "x"}, "is not a valid key of", "team"),
+    (f"{T4}.labels", {f"{'t' * 30}.example.com/{'n' * 42}": "x"}, "has 85 characters", "82"),
+    (f"{T4}.labels", {"team": "a b"}, "is not a valid value of", "up to 63"),
     # the GPU stack
     (
         "clusters.ci.gpu_stack.advertiser",
         "both",
-        "is not one of",
+        "is not one of the allowed",
         "'device_plugin', 'operator' or 'provider'",
     ),
     # lanes
-    (f"{GPU}.pools", [], "is empty", "write at least one"),
-    (f"{GPU}.pools", ["T4"], "is not a usable name", "lower-case"),
-    (f"{GPU}.gpus", -1, "is below 0", "use 0 or more"),
+    (f"{GPU}.pools", [], "is empty", "add at least one entry"),
+    (f"{GPU}.pools", ["T4"], "is not a valid name", "lower-case"),
+    (f"{GPU}.gpus", -1, "is -1, below the minimum of 0", "use 0 or more"),
     (f"{GPU}.cpu", "two", QUANTITY, '"500m" or 2'),
     (f"{GPU}.cpu", 1.5, QUANTITY, '"500m" or 2'),
     (f"{GPU}.cpu", True, QUANTITY, '"500m" or 2'),
     (f"{GPU}.cpu", -1, QUANTITY, '"500m" or 2'),
-    (f"{GPU}.cpu", 0, "is nothing", "remove the key for the default"),
-    (f"{GPU}.memory", 16, "is less than 1Mi", "add a unit, for example 8Gi"),
+    (f"{GPU}.cpu", 0, "is 0", "remove the key for the default"),
+    (f"{GPU}.memory", 16, "is less than 1Mi", "add a unit, like 8Gi"),
     (f"{GPU}.memory", "16gb", QUANTITY, "8Gi"),
-    (f"{GPU}.memory", "0", "is nothing", "remove the key for the default"),
+    (f"{GPU}.memory", "0", "is 0", "remove the key for the default"),
     (f"{GPU}.disk", "1000k", "is less than 1Mi", "add a unit"),
-    (f"{GPU}.shm", 0, "is nothing", "remove the key for the default"),
-    (f"{GPU}.image", "two words", FORM, "matches"),
-    (f"{GPU}.env", {"A-B": "x"}, FORM, "[A-Za-z_]"),
-    (f"{GPU}.min_runners", -1, "is below 0", "use 0 or more"),
-    (f"{GPU}.max_runners", 0, "is below 1", "use 1 or more"),
+    (f"{GPU}.shm", 0, "is 0", "remove the key for the default"),
+    (f"{GPU}.image", "two words", FORM, "like ghcr.io/"),
+    (f"{GPU}.env", {"A-B": "x"}, FORM, "TORCH_HOME"),
+    (f"{GPU}.min_runners", -1, "is -1, below the minimum of 0", "use 0 or more"),
+    (f"{GPU}.max_runners", 0, "is 0, below the minimum of 1", "use 1 or more"),
     (f"{GPU}.group", "", "is empty", "remove the key"),
-    (f"{GPU}.labels.0", "", "is empty", "give it a value"),
-    (f"{GPU}.labels.0", "l" * 256, "has more than 255 characters", "shorten"),
-    (f"{GPU}.container_mode", "docker", "is not one of the choices", "'kubernetes-novolume'"),
+    (f"{GPU}.labels.0", "", "is empty", "write a value"),
+    (f"{GPU}.labels.0", "l" * 256, "has 256 characters", "at most 255"),
+    (
+        f"{GPU}.container_mode",
+        "docker",
+        "is not one of the allowed values",
+        "'kubernetes-novolume'",
+    ),
     # GitHub
     ("clusters.ci.github.url", "https://github.com", FORM, "like https://github.com/example-org"),
     ("clusters.ci.github.url", "http://github.com/example-org", FORM, "like https://"),
-    ("clusters.ci.github.app.id", 0, "is below 1", "use 1 or more"),
-    ("clusters.ci.github.app.installation_id", "2", "is not a whole number", "without quotes"),
+    ("clusters.ci.github.app.id", 0, "is 0, below the minimum of 1", "use 1 or more"),
+    ("clusters.ci.github.app.installation_id", "2", "not a whole number", "without quotes"),
     (
         "clusters.ci.github.app.private_key",
         "-----BEGIN RSA PRIVATE KEY-----",
-        "holds a value; a secret never stands in the stack file",
+        "is text, but a stack file never contains the value of a secret",
         "`pulumi config set --secret gpu-runners:name`",
     ),
-    ("clusters.ci.github.app.private_key.secret", "a key", "is not a name of a Pulumi", "key only"),
-    ("clusters.existing.github.existing_secret", "App Keys", FORM, "[a-z0-9]"),
-    ("clusters.existing.github.existing_secret", "a" * 254, "more than 253", "shorten"),
-    ("clusters.ci.github.lanes", {}, "is empty", "write at least one"),
+    ("clusters.ci.github.app.private_key.secret", "a key", "is not the name of a", "only the name"),
+    ("clusters.existing.github.existing_secret", "App Keys", FORM, "runner-token"),
+    ("clusters.existing.github.existing_secret", "a" * 254, "has 254 characters", "253"),
+    ("clusters.ci.github.lanes", {}, "is empty", "add at least one entry"),
     # GitLab
-    ("clusters.ci.gitlab.url", "gitlab.com", FORM, "https?://"),
-    ("clusters.ci.gitlab.api_token", "glpat-0123456789", "holds a value", "api_token: {secret:"),
-    ("clusters.ci.gitlab.api_token.secret", "glpat-0123456789", "is not a name of a", "key only"),
-    ("clusters.ci.gitlab.lanes.token.token", "glrt-0123456789", "holds a value", "token: {secret:"),
-    ("clusters.ci.gitlab.lanes", {}, "is empty", "write at least one"),
-    (f"{GL}.concurrent", 0, "is below 1", "use 1 or more"),
-    (f"{GL}.tags.0", "", "is empty", "give it a value"),
-    (f"{GL}.tags", [f"t{n}" for n in range(51)], "has more than 50 entries", "remove some"),
-    (f"{GL}.runner.group_id", 0, "is below 1", "use 1 or more"),
-    ("clusters.ci.gitlab.lanes.project.runner.project_id", 0, "is below 1", "use 1 or more"),
-    ("clusters.ci.gitlab.lanes.instance.runner.instance", False, "is not one of", "use True"),
-    ("clusters.existing.gitlab.lanes.secret.existing_secret", "", FORM, "[a-z0-9]"),
-    (f"{GL}.maximum_timeout", 599, "is below 600", "use 600 or more"),
-    (f"{GL}.services", -1, "is below 0", "use 0 or more"),
-    (f"{GL}.services", 9, "is above 8", "use 8 or less"),
+    ("clusters.ci.gitlab.url", "gitlab.com", FORM, "like https://gitlab.com"),
+    (
+        "clusters.ci.gitlab.api_token",
+        "glpat-0123456789",
+        "is text, but a stack file",
+        "api_token: {secret:",
+    ),
+    (
+        "clusters.ci.gitlab.api_token.secret",
+        "glpat-0123456789",
+        "is not the name of a",
+        "only the name",
+    ),
+    (
+        "clusters.ci.gitlab.lanes.token.token",
+        "glrt-0123456789",
+        "is text, but a stack file",
+        "token: {secret:",
+    ),
+    ("clusters.ci.gitlab.lanes", {}, "is empty", "add at least one entry"),
+    (f"{GL}.concurrent", 0, "is 0, below the minimum of 1", "use 1 or more"),
+    (f"{GL}.tags.0", "", "is empty", "write a value"),
+    (f"{GL}.tags", [f"t{n}" for n in range(51)], "has 51 entries", "at most 50"),
+    (f"{GL}.runner.group_id", 0, "is 0, below the minimum of 1", "use 1 or more"),
+    (
+        "clusters.ci.gitlab.lanes.project.runner.project_id",
+        0,
+        "is 0, below the minimum of 1",
+        "use 1 or more",
+    ),
+    (
+        "clusters.ci.gitlab.lanes.instance.runner.instance",
+        False,
+        "is not one of the allowed",
+        "use true",
+    ),
+    ("clusters.existing.gitlab.lanes.secret.existing_secret", "", FORM, "runner-token"),
+    (f"{GL}.maximum_timeout", 599, "is 599, below the minimum of 600", "use 600 or more"),
+    (f"{GL}.services", -1, "is -1, below the minimum of 0", "use 0 or more"),
+    (f"{GL}.services", 9, "is 9, above the maximum of 8", "use 8 or less"),
 ]
 
 
@@ -151,7 +201,7 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     SLIPS,
     ids=[f"{path} {str(value)[:30]}" for path, value, _, _ in SLIPS],
 )
-def test_one_slip_is_told_once_with_its_place_and_what_to_write_instead(
+def test_an_invalid_value_is_one_finding_with_path_and_remedy(
     path: str, value: Any, message: str, remedy: str
 ) -> None:
     (finding,) = refused(every_key({path: value}))
@@ -180,7 +230,9 @@ def test_a_name_may_not_be_longer_than_what_is_made_of_it_allows(place: str, lim
     ((path, message, remedy),) = told(every_key({f"{place}.{long}": entry}))
     assert path == f"{place}.{long}"
     assert message == f"is a name of {limit + 1} characters"
-    assert remedy == f"shorten it to {limit} or fewer"
+    assert (
+        remedy == f"shorten it to at most {limit} characters, the limit for names derived from it"
+    )
     if "lanes" in place:
         loaded(every_key({f"{place}.{'n' * limit}": entry}))
 
@@ -190,7 +242,7 @@ def test_a_name_is_what_kubernetes_and_aws_take(name: str) -> None:
     pool = {"instance_types": ["g4dn.xlarge"], "max_size": 1}
     ((path, message, remedy),) = told(every_key({f"clusters.ci.eks.pools.{name}": pool}))
     assert path == f"clusters.ci.eks.pools.{name}"
-    assert message == "is not a usable name"
+    assert message == "is not a valid name"
     assert "start with a letter" in remedy
 
 
@@ -203,7 +255,7 @@ def test_what_is_no_map_is_no_stack(value: Any) -> None:
 
 
 def test_an_empty_stack_lacks_its_clusters() -> None:
-    assert told({}) == [("clusters", "is missing", "add clusters: clusters by name")]
+    assert told({}) == [("clusters", "is missing", "add clusters (clusters by name)")]
 
 
 def test_a_file_of_hundreds_of_levels_is_refused_and_not_followed() -> None:

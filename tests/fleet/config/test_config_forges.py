@@ -17,19 +17,35 @@ ACCESS = "clusters.honey.github.lanes.mig.kubernetes_access.permissions.0"
 @pytest.mark.parametrize(
     ("url", "message", "remedy"),
     [
-        ("https://github.com/org/settings/actions", "deeper", "write https://github.com/org"),
-        ("https://github.com/org/project/settings", "deeper", "https://github.com/org/project"),
-        ("https://github.com/org/project/tree/main", "deeper", "https://github.com/org/project"),
-        ("https://github.com/org?tab=repositories", "deeper", "write https://github.com/org"),
-        ("https://github.com/org/project.git", "clone", "write https://github.com/org/project"),
-        ("https://ghes.example.com/org/a.git/", "clone", "write https://ghes.example.com/org/a"),
-        ("https://github.com/enterprises", "no enterprise", "https://github.com/enterprises/ and"),
-        ("https://ghes.example.com/enterprises/", "no enterprise", "the enterprise's slug"),
-        ("https://github.com/enterprises/a/settings", "deeper", "https://github.com/enterprises/a"),
+        ("https://github.com/org/settings/actions", "page below", "write https://github.com/org"),
+        ("https://github.com/org/project/settings", "page below", "https://github.com/org/project"),
+        (
+            "https://github.com/org/project/tree/main",
+            "page below",
+            "https://github.com/org/project",
+        ),
+        ("https://github.com/org?tab=repositories", "page below", "write https://github.com/org"),
+        ("https://github.com/org/project.git", "clone URL", "write https://github.com/org/project"),
+        (
+            "https://ghes.example.com/org/a.git/",
+            "clone URL",
+            "write https://ghes.example.com/org/a",
+        ),
+        (
+            "https://github.com/enterprises",
+            "has no enterprise",
+            "https://github.com/enterprises/ and",
+        ),
+        ("https://ghes.example.com/enterprises/", "has no enterprise", "the enterprise's slug"),
+        (
+            "https://github.com/enterprises/a/settings",
+            "page below",
+            "https://github.com/enterprises/a",
+        ),
         ("https://github.com/orgs/example", "page of GitHub", "write https://github.com/example"),
         ("https://github.com/organizations/a/settings", "page of GitHub", "https://github.com/a"),
-        ("https://github.com//", "names no owner", "https://github.com/owner/repository"),
-        ("https://gitlab.com/group", "GitLab's address", "under gitlab:"),
+        ("https://github.com//", "has no owner", "https://github.com/owner/repository"),
+        ("https://gitlab.com/group", "URL of GitLab", "to gitlab:"),
         ("https://[github.com/org", "is not a URL", "write it like"),
     ],
 )
@@ -46,7 +62,9 @@ def test_what_is_no_owner_at_github_is_told_with_what_to_write(
 def test_a_token_in_a_url_is_refused_and_not_repeated() -> None:
     for key in (GITHUB, "clusters.ci.gitlab"):
         findings = told(every_key({f"{key}.url": "https://me:hidden@git.example.com/org"}))
-        assert [one[:2] for one in findings] == [(f"{key}.url", "holds a user or a token")]
+        assert [one[:2] for one in findings] == [
+            (f"{key}.url", "contains a user or a token, and a stack file never holds a secret")
+        ]
         assert "hidden" not in str(findings)
 
 
@@ -78,9 +96,9 @@ def test_an_enterprise_takes_a_token_and_no_app(host: str) -> None:
 @pytest.mark.parametrize(
     ("url", "message", "remedy"),
     [
-        ("https://gitlab.com/group", "a group or project", "write https://gitlab.com, the"),
+        ("https://gitlab.com/group", "a group or project", "write https://gitlab.com, and"),
         ("https://gitlab.com/group/sub/project", "a group or project", "runner: {group_id: 42}"),
-        ("https://github.com/org", "GitHub's address", "under github:"),
+        ("https://github.com/org", "URL of GitHub", "to github:"),
     ],
 )
 def test_the_url_of_gitlab_is_the_servers(url: str, message: str, remedy: str) -> None:
@@ -99,8 +117,8 @@ def test_a_server_of_gitlab_may_lie_under_a_path_of_its_own(url: str) -> None:
 @pytest.mark.parametrize("path", [f"{GITHUB}.lanes.gpu.labels", "clusters.ci.gitlab.lanes.gl.tags"])
 def test_a_comma_makes_two_words_of_one(path: str) -> None:
     ((place, message, remedy),) = told(every_key({path: ["cuda,x64"]}))
-    assert (place, message) == (f"{path}[0]", "holds a comma")
-    assert "an entry of its own" in remedy
+    assert (place, message) == (f"{path}[0]", "contains a comma, which separates labels and tags")
+    assert "an entry for each" in remedy
     loaded(every_key({path: ["cuda", "x64"]}))
 
 
@@ -108,7 +126,7 @@ def test_a_comma_makes_two_words_of_one(path: str) -> None:
 def test_an_address_needs_its_mask(place: str) -> None:
     ((path, message, remedy),) = told(every_key({place: ["185.12.64.7"]}))
     assert (path, message) == (f"{place}[0]", "is an address without a mask")
-    assert remedy == "write 185.12.64.7/32 for this one alone"
+    assert remedy == "write 185.12.64.7/32 for this one address"
     loaded(every_key({place: ["185.12.64.7/32"]}))
 
 
@@ -117,24 +135,24 @@ def test_a_subnet_lies_in_one_zone() -> None:
     same = {f"eu-central-1{zone}": "subnet-0123456789abcdef0" for zone in "ab"}
     ((path, message, _),) = told(every_key({f"{network}.subnet_ids": same}))
     assert path == f"{network}.subnet_ids"
-    assert message == "names a subnet for two zones; a subnet lies in one"
+    assert message == "lists one subnet for two zones, but a subnet belongs to one zone"
 
 
 @pytest.mark.parametrize(
     ("path", "value", "message", "remedy"),
     [
-        (f"{ACCESS}.verbs", "*", "is a wildcard", "no wildcards: name them"),
-        (f"{ACCESS}.resources", "pods/*", "is a wildcard", "no wildcards: name them"),
-        (f"{ACCESS}.api_groups", "*", "is a wildcard", "no wildcards: name them"),
-        (f"{ACCESS}.verbs", "Get", "does not have the form", "write it like get"),
-        (f"{ACCESS}.api_groups", "Apps", "does not have the form", "write it like apps"),
+        (f"{ACCESS}.verbs", "*", "is a wildcard", "name each one, like"),
+        (f"{ACCESS}.resources", "pods/*", "is a wildcard", "name each one, like"),
+        (f"{ACCESS}.api_groups", "*", "is a wildcard", "name each one, like"),
+        (f"{ACCESS}.verbs", "Get", "the required form", "write it like get"),
+        (f"{ACCESS}.api_groups", "Apps", "the required form", "write it like apps"),
         (
             f"{EKS}.admins",
             "arn:aws:sts::111122223333:assumed-role/platform/me",
             "is the ARN of a session",
-            "use the ARN of the IAM role, not of the session",
+            "use the ARN of the role",
         ),
-        (f"{EKS}.admins", "arn:aws:iam::1:role/x", "does not have the form", ROLE),
+        (f"{EKS}.admins", "arn:aws:iam::1:role/x", "is not the ARN of an IAM role", ROLE),
     ],
 )
 def test_a_form_is_told_in_words_and_not_as_a_pattern(

@@ -17,7 +17,7 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {f"{A10}.shape": "BM.GPU.A10.4"},
         f"{A10}.preemptible",
-        "bare metal, which OCI never offers as preemptible",
+        "bare metal",
         "remove preemptible",
     ),
     (
@@ -29,13 +29,13 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {"clusters.oci.gpu_stack.operator": {"driver": True}},
         "clusters.oci.gpu_stack.operator.driver",
-        "run Oracle Linux",
+        "Oracle's GPU image has the driver",
         "remove driver",
     ),
     (
         {"clusters.oci.gpu_stack.advertiser": "provider"},
         f"{A10}.sharing",
-        "Oracle's own device plugin shares no GPU",
+        "Oracle's device plugin",
         "advertiser: device_plugin",
     ),
     (
@@ -50,35 +50,45 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
         "pool a10 have A10",
         "remove a10",
     ),
-    ({f"{A10}.boot_volume_gb": 199}, f"{A10}.boot_volume_gb", "under 200", "use 400 or more"),
-    ({f"{A10}.ocpus": 2}, f"{A10}.ocpus", "has one size", "remove it"),
+    (
+        {f"{A10}.boot_volume_gb": 199},
+        f"{A10}.boot_volume_gb",
+        "is 199, below 200",
+        "boot_volume_gb: 400 or more",
+    ),
+    ({f"{A10}.ocpus": 2}, f"{A10}.ocpus", "has a fixed size", "remove ocpus"),
     ({f"{SYSTEM}.ocpus": GONE}, f"{SYSTEM}.ocpus", "is missing", "ocpus: 2"),
-    ({f"{SYSTEM}.memory_gb": 512}, f"{SYSTEM}.memory_gb", "does not suit", "within these limits"),
-    ({f"{SYSTEM}.ocpus": 500}, f"{SYSTEM}.ocpus", "does not suit", "within these limits"),
+    (
+        {f"{SYSTEM}.memory_gb": 512},
+        f"{SYSTEM}.memory_gb",
+        "is outside the limits",
+        "within the limits",
+    ),
+    ({f"{SYSTEM}.ocpus": 500}, f"{SYSTEM}.ocpus", "is outside the limits", "within the limits"),
     (
         {f"{SYSTEM}.preemptible": True},
         f"{SYSTEM}.capacity_reservation_id",
-        "cannot be used by preemptible nodes",
-        "remove it or preemptible",
+        "no preemptible nodes in a reservation",
+        "or preemptible",
     ),
     (
         {f"{SYSTEM}.availability_domains": ["Uocm:US-ASHBURN-AD-3"]},
         f"{SYSTEM}.availability_domains",
-        "which the cluster lacks",
+        "not a domain of the cluster",
         "Uocm:US-ASHBURN-AD-1",
     ),
     (
         {f"{SYSTEM}.availability_domains": GONE},
         f"{SYSTEM}.capacity_reservation_id",
-        "without exactly one availability domain",
-        "name its domain",
+        "more than one availability domain",
+        "list the reservation's domain",
     ),
     ({f"{SYSTEM}.max_size": 1}, f"{SYSTEM}.max_size", "below min_size", "raise max_size"),
     ({f"{SYSTEM}.image_id": "latest"}, f"{SYSTEM}.image_id", "form", "like ocid1.image."),
     (
         {f"{SYSTEM}.sharing": {"time_slicing": 2}},
         f"{SYSTEM}.sharing",
-        "the shape has no GPU",
+        "VM.Standard.E5.Flex has no GPU",
         "remove sharing",
     ),
     ({f"{OKE}.version": "1.33"}, f"{OKE}.version", "on OKE", "1.35"),
@@ -88,13 +98,13 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
         "is not an availability domain",
         "Uocm:US-ASHBURN-AD-1",
     ),
-    ({f"{SYSTEM}.min_size": 0}, f"{OKE}.pools", "no CPU pool that always runs", "system:"),
-    ({"tags": {"a.b": "c"}}, "tags.a.b", "which OCI refuses", "rename the tag"),
+    ({f"{SYSTEM}.min_size": 0}, f"{OKE}.pools", "no CPU pool with min_size of 1", "system:"),
+    ({"tags": {"a.b": "c"}}, "tags.a.b", "which OCI rejects", "rename the tag"),
     (
         {f"{OKE}.network.worker_subnet_id": "ocid1.subnet.oc1.iad.aaaa"},
         f"{OKE}.network.worker_subnet_id",
-        "belongs to a VCN that exists",
-        "remove it",
+        "belongs to an existing VCN",
+        "remove worker_subnet_id",
     ),
     (
         {"clusters.oci-existing.oke.network.worker_subnet_id": GONE},
@@ -108,7 +118,7 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
 @pytest.mark.parametrize(
     ("changes", "path", "message", "remedy"), SLIPS, ids=[slip[1] for slip in SLIPS]
 )
-def test_one_slip_is_told_once_with_its_place_and_what_to_write_instead(
+def test_a_mistake_is_one_finding_with_path_and_remedy(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:
     ((found, said, mend),) = told(every_key(changes))

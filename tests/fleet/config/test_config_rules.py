@@ -23,38 +23,43 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         {EKS: GONE},
         "clusters.ci",
         "has no eks or oke or existing",
-        "add exactly one of eks, oke, existing",
+        "add exactly one of them, like existing: ",
     ),
     # the network
     (
         {f"{EKS}.network.vpc_id": "vpc-0123456789abcdef0", f"{EKS}.network.zones": GONE}
         | {f"{EKS}.network.nat": GONE, f"{EKS}.network.cidr": GONE},
         f"{EKS}.network.subnet_ids",
-        "names under two zones; EKS needs two or more",
-        "name another zone",
+        "lists no zone, but EKS needs subnets in at least two",
+        "add another zone",
     ),
-    ({f"{EKS}.network": {}}, f"{EKS}.network", "has no cidr or vpc_id", "exactly one of cidr"),
+    ({f"{EKS}.network": {}}, f"{EKS}.network", "has no cidr or vpc_id", "like cidr: 10.0.0.0/16"),
     (
         {f"{VPC}.cidr": "10.0.0.0/16", f"{VPC}.subnet_ids": GONE}
         | {f"{VPC}.zones": ["eu-central-1a", "eu-central-1b"], f"{VPC}.vpc_id": GONE}
         | {f"{VPC}.subnet_ids": {"eu-central-1a": "subnet-0123456789abcdef0"}},
         f"{VPC}.subnet_ids",
-        "belongs to a VPC that exists",
-        "remove it, or cidr",
+        "belongs to an existing VPC",
+        "remove subnet_ids, or replace cidr",
     ),
-    ({f"{VPC}.zones": ["eu-central-1a", "eu-central-1b"]}, f"{VPC}.zones", "VPC to make", "vpc_id"),
-    ({f"{VPC}.nat": "one"}, f"{VPC}.nat", "belongs to a VPC to make", "remove it, or vpc_id"),
+    (
+        {f"{VPC}.zones": ["eu-central-1a", "eu-central-1b"]},
+        f"{VPC}.zones",
+        "VPC to create",
+        "vpc_id",
+    ),
+    ({f"{VPC}.nat": "one"}, f"{VPC}.nat", "belongs to a VPC to create", "remove nat"),
     (
         {f"{EKS}.network.zones": ["us-west-2a"]},
         f"{EKS}.network.zones",
-        "names under two zones",
-        "name another zone",
+        "lists one zone, but EKS",
+        "add another zone",
     ),
     (
         {f"{EKS}.network.zones": ["us-west-2a", "us-west-2b", "us-west-2a"]},
         f"{EKS}.network.zones",
-        "names a zone twice",
-        "name each zone once",
+        "lists a zone twice",
+        "list each zone once",
     ),
     # the cluster
     (
@@ -68,25 +73,25 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {f"{EKS}.network.zones": ["us-west-2a", "us-west-2b", "us-east-1a"]},
         f"{EKS}.region",
-        "is us-west-2, but the network names zone us-east-1a",
-        "correct the region or the zone",
+        "is us-west-2, but the network lists zone us-east-1a",
+        "use region: us-east-1, or",
     ),
     (
         {f"{T4}.zones": ["us-west-2d"]},
         f"{T4}.zones",
-        "names us-west-2d, which the network lacks",
-        "use some of us-west-2a, us-west-2b",
+        "lists us-west-2d, where the network has no subnet",
+        "choose from us-west-2a, us-west-2b",
     ),
     (
         {f"{T4}.release_version": "1.34.10-20260903"},
         f"{T4}.release_version",
-        "is not a release for Kubernetes 1.35",
-        "remove it for the one that this program pins",
+        "but the cluster runs Kubernetes 1.35",
+        "remove it for the pinned release",
     ),
     (
         {f"{EKS}.pools.system.min_size": 0},
         f"{EKS}.pools",
-        "has no CPU pool that always runs",
+        "has no CPU pool with min_size of 1 or more",
         "system: {instance_types: [m6i.large], min_size: 2, max_size: 4}",
     ),
     # pools
@@ -94,127 +99,132 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {f"{T4}.instance_types": ["g4dn.xlarge", "g5.xlarge"]},
         f"{T4}.instance_types",
-        "mixes GPU models or GPU counts",
+        "different GPU models or GPU counts",
         "make one pool for each",
     ),
     (
         {f"{T4}.instance_types": ["g4dn.xlarge", "g4dn.12xlarge"]},
         f"{T4}.instance_types",
-        "mixes GPU models or GPU counts",
+        "different GPU models or GPU counts",
         "make one pool for each",
     ),
     (
         {f"{T4}.disk_gib": 99, f"{T4}.instance_store": "unused"},
         f"{T4}.disk_gib",
-        "is under 100 on a GPU pool without instance store",
-        "use 200 or more",
+        "is 99, below 100, so CUDA images fill the disk",
+        "disk_gib: 200 or more",
     ),
     (
         {f"{EKS}.pools.v100": {"instance_types": ["p3.2xlarge"], "max_size": 1, "disk_gib": 99}},
         f"{EKS}.pools.v100.disk_gib",
-        "is under 100 on a GPU pool without instance store",
-        "use 200 or more",
+        "is 99, below 100, so CUDA images fill the disk",
+        "disk_gib: 200 or more",
     ),
     (
         {f"{EKS}.pools.system.sharing": {"time_slicing": 2}},
         f"{EKS}.pools.system.sharing",
-        "the instance types have no GPU",
+        "m6i.large has no GPU",
         "remove sharing",
     ),
     (
         {f"{T4}.ami_type": "AL2023_x86_64_STANDARD"},
         f"{T4}.ami_type",
-        "does not suit the instance types",
+        "but the instance types have GPUs",
         "use AL2023_x86_64_NVIDIA",
     ),
     (
         {f"{EKS}.pools.system.ami_type": "AL2023_x86_64_NVIDIA"},
         f"{EKS}.pools.system.ami_type",
-        "does not suit the instance types",
+        "but the instance types have no GPU",
         "use AL2023_x86_64_STANDARD",
     ),
     (
         {f"{A100}.capacity_reservation_id": GONE},
         f"{A100}.capacity_type",
-        "is CAPACITY_BLOCK without a reservation",
+        "is CAPACITY_BLOCK, but the pool has no",
         "add capacity_reservation_id",
     ),
     (
         {f"{A100}.capacity_type": "SPOT"},
         f"{A100}.capacity_reservation_id",
-        "cannot be used by SPOT",
-        "remove it or use ON_DEMAND",
+        "EC2 starts no spot instances in a reservation",
+        "capacity_type: ON_DEMAND",
     ),
     (
         {f"{A100}.zones": GONE, f"{A100}.efa": False},
         f"{A100}.capacity_reservation_id",
-        "is set without exactly one zone",
-        "name its zone under zones",
+        "does not have exactly one zone",
+        "list the reservation's zone",
     ),
     (
         {f"{A100}.zones": ["us-west-2a", "us-west-2b"], f"{A100}.efa": False},
         f"{A100}.capacity_reservation_id",
-        "is set without exactly one zone",
-        "name its zone under zones",
+        "does not have exactly one zone",
+        "list the reservation's zone",
     ),
     (
         {f"{T4}.efa": True, f"{T4}.zones": ["us-west-2a"]},
         f"{T4}.efa",
-        "is on, but g4dn.2xlarge has none",
-        "turn efa off",
+        "is on, but g4dn.2xlarge does not support it",
+        "remove efa",
     ),
     (
         {f"{A100}.zones": GONE, f"{A100}.capacity_type": "ON_DEMAND"}
         | {f"{A100}.capacity_reservation_id": GONE},
         f"{A100}.efa",
-        "is on without exactly one zone",
-        "name one zone under zones",
+        "need exactly one zone",
+        "list one zone",
     ),
     # the GPU stack
     (
         {"clusters.ci.gpu_stack": {"advertiser": "operator"}},
         "clusters.ci.gpu_stack.advertiser",
-        "is operator, but there is no operator",
-        "add `operator: {}` beside it",
+        "is operator, but the cluster has no operator",
+        "add operator: {} beside it",
     ),
     # lanes
     (
         {"clusters.existing.github.lanes.cpu-only.memory": GONE},
         "clusters.existing.github.lanes.cpu-only",
-        "has no GPUs, so it has no fair share",
-        "state cpu and memory, or gpus",
+        "requests no GPU, so cpu and memory have no fair share",
+        "add gpus: 1, or both",
     ),
     (
         {"clusters.existing.github.lanes.cpu-only.cpu": GONE},
         "clusters.existing.github.lanes.cpu-only",
-        "has no GPUs, so it has no fair share",
-        "state cpu and memory, or gpus",
+        "requests no GPU, so cpu and memory have no fair share",
+        "add gpus: 1, or both",
     ),
     (
         {f"{GPU}.env": {"NVIDIA_VISIBLE_DEVICES": "all"}},
         f"{GPU}.env.NVIDIA_VISIBLE_DEVICES",
-        "would show a job every GPU of the node",
-        "remove it; the device plugin sets the right value",
+        "could show a job every GPU",
+        "remove it: the device plugin sets it",
     ),
     (
         {f"{GL}.env": {"NVIDIA_VISIBLE_DEVICES": "all"}},
         f"{GL}.env.NVIDIA_VISIBLE_DEVICES",
-        "would show a job every GPU of the node",
+        "could show a job every GPU",
         "remove it",
     ),
     (
         {f"{GPU}.env": {"CUDA_VISIBLE_DEVICES": "1"}},
         f"{GPU}.env.CUDA_VISIBLE_DEVICES",
-        "leaves a job none of its GPUs",
+        "hides all GPUs of a job",
         "remove it",
     ),
     (
         {f"{GL}.env": {"CUDA_VISIBLE_DEVICES": "-1"}},
         f"{GL}.env.CUDA_VISIBLE_DEVICES",
-        "leaves a job none of its GPUs",
+        "hides all GPUs of a job",
         "remove it",
     ),
-    ({f"{GPU}.pools": ["t4", "t4"]}, f"{GPU}.pools", "names a pool twice", "name each pool once"),
+    (
+        {f"{GPU}.pools": ["t4", "t4"]},
+        f"{GPU}.pools",
+        "contains a pool twice",
+        "list each pool once",
+    ),
     (
         {f"{GPU}.min_runners": 5},
         f"{GPU}.min_runners",
@@ -224,47 +234,52 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {"clusters.existing.github.lanes.cpu-only.container_mode": "kubernetes"},
         "clusters.existing.github.lanes.cpu-only.disk",
-        "it is the size of the work volume",
-        "add disk",
+        "it sizes the work volume",
+        "add disk: 20Gi",
     ),
     (
         {f"{GL}.env": {"A": "a {{ b"}},
         f"{GL}.env.A",
-        "holds double braces",
+        "contains double braces",
         "put a space between the braces",
     ),
-    ({f"{GL}.env": {"A": "a }} b"}}, f"{GL}.env.A", "holds double braces", "put a space"),
+    ({f"{GL}.env": {"A": "a }} b"}}, f"{GL}.env.A", "contains double braces", "put a space"),
     # one source of each secret
     (
         {"clusters.ci.github.existing_secret": "app-keys"},
         "clusters.ci.github",
         "has app and existing_secret",
-        "keep one of app, existing_secret",
+        "keep app or existing_secret",
     ),
     (
         {"clusters.ci.github.app": GONE},
         "clusters.ci.github",
         "has no app or existing_secret",
-        "add exactly one of app, existing_secret",
+        "add exactly one of them",
     ),
     (
         {f"{GL}.token": {"secret": "runnerToken"}},
         GL,
         "has runner and token",
-        "keep one of runner, token, existing_secret",
+        "keep runner or token or existing_secret",
     ),
-    ({f"{GL}.runner": GONE}, GL, "has no runner or token or existing_secret", "add exactly one"),
+    (
+        {f"{GL}.runner": GONE},
+        GL,
+        "has no runner or token or existing_secret",
+        "like runner: {group_id: 42}",
+    ),
     ({f"{GL}.runner": {}}, f"{GL}.runner", "has no group_id or project_id or instance", "add"),
     (
         {f"{GL}.runner.project_id": 1},
         f"{GL}.runner",
         "has group_id and project_id",
-        "keep one of group_id, project_id, instance",
+        "keep group_id or project_id or instance",
     ),
     (
         {"clusters.ci.gitlab.api_token": GONE},
         "clusters.ci.gitlab",
-        "creates the runner of gl, project, instance, but has no api_token",
+        "has no api_token, with which the runners of gl, project, instance are created",
         "add api_token: {secret: gitlabApiToken}",
     ),
 ]
@@ -275,7 +290,7 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
     BROKEN,
     ids=[f"{path} {message}" for _, path, message, _ in BROKEN],
 )
-def test_a_broken_rule_is_told_once_at_the_value_to_change(
+def test_a_broken_rule_is_one_finding_at_the_value_to_change(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:
     (finding,) = refused(every_key(changes))
@@ -286,12 +301,17 @@ def test_a_broken_rule_is_told_once_at_the_value_to_change(
 
 def test_a_network_to_make_and_one_to_use_are_not_both() -> None:
     findings = refused(every_key({f"{VPC}.cidr": "10.0.0.0/16"}))
-    assert (VPC, "has cidr and vpc_id") in {(one.path, one.message) for one in findings}
+    assert (VPC, "has cidr and vpc_id, but takes only one") in {
+        (one.path, one.message) for one in findings
+    }
 
 
 def test_efa_and_its_missing_zone_are_both_told() -> None:
     findings = refused(every_key({f"{T4}.efa": True}))
-    assert [one.remedy for one in findings] == ["turn efa off", "name one zone under zones"]
+    assert [one.remedy for one in findings] == [
+        "remove efa",
+        "list one zone, like zones: [us-west-2a]",
+    ]
 
 
 @pytest.mark.parametrize(

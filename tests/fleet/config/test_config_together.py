@@ -35,20 +35,20 @@ EVERYTHING: dict[str, Any] = {
 def test_every_kind_of_problem_of_one_file_is_in_one_message() -> None:
     with pytest.raises(StackFileError) as caught:
         load(every_key(EVERYTHING), source="Pulumi.test.yaml", has_secret=lambda _name: False)
-    said = {(one.path, one.message.partition(";")[0]) for one in caught.value.findings}
+    said = {(one.path, one.message) for one in caught.value.findings}
     assert said == {
-        ("tag", "is not a key here"),
-        (f"{EKS}.version", "is not text"),
-        (f"{EKS}.admins", "is present, but has no value"),
-        (f"{EKS}.pools.a100.ami_type", "is an AMI type that EKS has dropped"),
+        ("tag", "is not a known key"),
+        (f"{EKS}.version", "is a decimal number, not text"),
+        (f"{EKS}.admins", "has no value"),
+        (f"{EKS}.pools.a100.ami_type", "is an AMI type without further releases"),
         (f"{EKS}.pools.system.max_size", "is 1, below min_size (2)"),
-        (f"{T4}.disk_gib", "is not a whole number"),
+        (f"{T4}.disk_gib", "is text, not a whole number"),
         (f"{LANES}.{NAME_OF_46}", "is a name of 46 characters"),
-        (f"{LANES}.lost.pools", "names the pool t44, which cluster ci lacks"),
-        (f"{LANES}.gpu.memory", "is not a quantity"),
-        (f"{GL}.tag", "is not a key here"),
+        (f"{LANES}.lost.pools", "contains t44, but cluster ci has no such pool"),
+        (f"{LANES}.gpu.memory", "is not a Kubernetes quantity"),
+        (f"{GL}.tag", "is not a known key"),
         *(
-            (path, f"names the secret {name}, which this stack's configuration lacks")
+            (path, f"is the secret {name}, which is not in the configuration of this stack")
             for path, name in (
                 ("clusters.ci.github.app.private_key", "githubAppKey"),
                 ("clusters.ci.gitlab.api_token", "gitlabApiToken"),
@@ -194,7 +194,7 @@ def test_each_null_of_a_file_is_told() -> None:
     findings = refused(data)
     assert [one.path for one in findings] == [f"{T4}.sharing", "clusters.ci.gpu_stack.operator"]
     assert {one.remedy for one in findings} == {
-        "write {} for its defaults, give it a value, or remove the key"
+        "write a value, write {} for the defaults of a map, or remove the key"
     }
 
 

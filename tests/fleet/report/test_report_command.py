@@ -134,7 +134,7 @@ def test_a_base_that_is_refused_now_leaves_the_report(
     assert str(bad) in err
 
 
-def test_a_bad_stack_file_is_told_with_every_finding(
+def test_a_refused_stack_file_prints_every_finding(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     bad = tmp_path / "Pulumi.bad.yaml"
@@ -154,10 +154,10 @@ def test_a_bad_stack_file_is_told_with_every_finding(
         ("config: [", "is not YAML: line 1"),
         ("[]", "is not a stack file"),
         ("config: {}", "config has no key gpu-runners:stack"),
-        ("a: 1\na: 2", "key 'a' stands twice, line 2 (first in line 1)"),
+        ("a: 1\na: 2", "key 'a' is a duplicate, line 2 (first in line 1)"),
     ],
 )
-def test_what_is_no_stack_file_is_told_with_its_path(
+def test_a_file_that_is_no_stack_file_is_refused_with_its_path(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
 ) -> None:
     bad = tmp_path / "Pulumi.bad.yaml"
@@ -177,7 +177,7 @@ def test_what_is_no_stack_file_is_told_with_its_path(
         (["--stack", "staging", "--base", "tests/odd.json"], "is not a file, and BASE="),
     ],
 )
-def test_a_wrong_option_ends_with_two_and_says_what_is_wrong(
+def test_a_wrong_option_exits_with_2_and_the_reason(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
@@ -191,7 +191,7 @@ def test_a_wrong_option_ends_with_two_and_says_what_is_wrong(
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "no json"])
-def test_a_base_that_is_no_report_is_told(
+def test_a_json_base_that_is_no_report_is_refused(
     capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path, text: str
 ) -> None:
     odd = tmp_path / "odd.json"
@@ -221,9 +221,7 @@ def test_a_report_reads_no_secret(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 
 @pytest.mark.parametrize(("style", "more"), [("terminal", {"rich"}), ("markdown", set())])
-def test_a_report_imports_no_engine_and_rich_for_a_terminal_only(
-    style: str, more: set[str]
-) -> None:
+def test_the_sdk_is_not_imported_and_rich_only_for_a_terminal(style: str, more: set[str]) -> None:
     program = (
         "import sys; from fleet.report.__main__ import main; "
         f"main(['--config', {str(STAGING)!r}, '--format', {style!r}]); "
@@ -237,7 +235,7 @@ def test_a_report_imports_no_engine_and_rich_for_a_terminal_only(
     assert packages & {"pulumi", "grpc", "google", "rich", "pulumi_aws", "pulumi_oci"} == more
 
 
-def test_a_refused_file_has_its_findings_as_data_too(
+def test_a_refused_file_prints_its_findings_as_json(
     capsys: pytest.CaptureFixture[str], file: Path
 ) -> None:
     file.write_text(file.read_text().replace("gpus: 1", "gpus: 99"))

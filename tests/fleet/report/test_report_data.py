@@ -65,7 +65,7 @@ def test_unknown_keys_are_ignored_and_missing_ones_have_defaults() -> None:
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_every_pool_and_every_lane_is_there_under_its_cluster(name: str) -> None:
+def test_every_pool_and_lane_is_listed_under_its_cluster(name: str) -> None:
     fleet = loaded(stack(name))
     said = report_json(fleet)
     for cluster in fleet.plan.clusters:
@@ -77,7 +77,7 @@ def test_every_pool_and_every_lane_is_there_under_its_cluster(name: str) -> None
     assert said["totals"]["lanes"] == sum(len(one["lanes"]) for one in said["clusters"].values())
 
 
-def test_the_data_names_the_stack_and_the_day_for_which_it_was_judged() -> None:
+def test_the_report_has_the_stack_and_the_day_of_the_checks() -> None:
     day = date(2026, 11, 21)
     fleet = load(shipped_stack("prod"), source="x", has_secret=lambda _: True, today=day)
     assert report_json(fleet, stack="prod")["stack"] == "prod"
@@ -86,12 +86,12 @@ def test_the_data_names_the_stack_and_the_day_for_which_it_was_judged() -> None:
     assert report_json(fleet)["version"] == VERSION
 
 
-def test_the_data_holds_no_secret_and_no_name_of_one() -> None:
+def test_the_report_has_no_secret_and_no_name_of_one() -> None:
     text = json.dumps(report())
     assert not [one for one in ("githubAppKey", "gitlabApiToken", "runnerToken") if one in text]
 
 
-def test_a_cluster_says_its_version_and_when_support_ends() -> None:
+def test_a_cluster_has_its_version_and_the_end_of_support() -> None:
     clusters = report()["clusters"]
     end = KUBERNETES_VERSIONS["1.35"].standard_support_end.isoformat()
     assert (clusters["ci"]["version"], clusters["ci"]["support_end"]) == ("1.35", end)
@@ -144,7 +144,7 @@ def test_the_memory_of_a_card_is_the_vendors_figure() -> None:
     assert report()["clusters"]["ci"]["pools"]["t4"]["gpu_memory_gb"] == 16
 
 
-def test_totals_are_the_sums_of_clusters_and_these_of_pools() -> None:
+def test_totals_are_sums_of_clusters_and_clusters_are_sums_of_pools() -> None:
     said = report()
     for end in ("floor", "ceiling"):
         clusters = [one["usd_per_month"] for one in said["clusters"].values()]
@@ -187,7 +187,7 @@ def test_a_pool_that_waiting_runners_hold_is_not_idle_at_its_minimum() -> None:
     assert (none["idle"], none["usd_per_month"]["floor"]) == (0, 0)
 
 
-def test_findings_and_what_is_silenced_are_told_whole() -> None:
+def test_findings_and_silenced_findings_are_complete() -> None:
     reason = "the pool is for a test of this sort"
     fleet = loaded(every_key({"silence": {}}))
     assert report_json(fleet)["silenced"] == []
@@ -197,7 +197,7 @@ def test_findings_and_what_is_silenced_are_told_whole() -> None:
         "rule": "silence",
         "severity": "warning",
         "path": "silence.fits",
-        "message": "silences nothing: the rule finds nothing here",
+        "message": "has no effect, because the check finds nothing here",
         "remedy": "remove it",
     }
     starved = {

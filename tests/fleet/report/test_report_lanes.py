@@ -41,7 +41,7 @@ NO_RESERVE = {f"{T4}.reserve": {}}
         ({"gpus": 2}, 1, "nvidia.com/gpu"),
     ],
 )
-def test_as_many_jobs_fit_a_node_as_the_scarcest_resource_allows(
+def test_the_scarcest_resource_limits_jobs_per_node(
     asked: dict[str, Any], count: int, limit: str
 ) -> None:
     changes = {**NO_RESERVE, **SIZES, **{f"{GPU}.{key}": value for key, value in asked.items()}}
@@ -52,7 +52,7 @@ def test_as_many_jobs_fit_a_node_as_the_scarcest_resource_allows(
     assert placed(changes) == [("t4", count, limit)]
 
 
-def test_side_containers_take_their_part_of_the_node() -> None:
+def test_side_containers_count_for_jobs_per_node() -> None:
     """Four jobs of 1500m would fit 7 CPUs, three with 350m of helper and service beside each."""
     free = pool_of(NO_RESERVE).free().cpu_m
     shared = {**NO_RESERVE, f"{T4}.sharing": {"time_slicing": 8}}
@@ -98,19 +98,19 @@ def test_a_paused_lane_starts_no_job() -> None:
     assert (found["paused"], found["most_jobs"], found["least_jobs"]) == (True, 0, 0)
 
 
-def test_somebody_elses_nodes_have_no_price() -> None:
+def test_nodes_of_an_existing_cluster_have_no_price() -> None:
     found = lane(name="github/mig", cluster="honey")
     assert found["usd_per_job_hour"] is None
     (placement,) = found["placements"]
     assert placement["jobs_per_node"] == 8 * 7, "seven instances of each of eight cards"
 
 
-def test_jobs_that_share_a_device_are_as_many_as_the_pool_says() -> None:
+def test_the_pool_decides_how_many_jobs_share_a_device() -> None:
     (placement,) = lane(name="github/vulkan", cluster="honey")["placements"]
     assert placement["jobs_per_node"] == 4
 
 
-def test_a_lane_says_what_to_write_and_what_its_job_gets() -> None:
+def test_a_lane_has_its_labels_and_the_resources_of_a_job() -> None:
     found = lane()
     assert found["write"] == ["gpu", "cuda"]
     assert lane(name="gitlab/gl")["write"] == ["gpu"]
@@ -125,7 +125,7 @@ def test_a_lane_says_what_to_write_and_what_its_job_gets() -> None:
     ]
 
 
-def test_a_lane_without_a_disk_request_says_none() -> None:
+def test_a_lane_without_a_disk_request_has_zero_disk() -> None:
     assert lane(name="github/cpu-only", cluster="existing")["job"]["disk_mib"] == 0
 
 
@@ -133,7 +133,7 @@ def idle(changes: Mapping[str, Any], pool: str = "t4") -> int:
     return report_json(loaded(every_key(changes)))["clusters"]["ci"]["pools"][pool]["idle"]
 
 
-def test_waiting_runners_hold_as_many_nodes_as_they_need_at_least() -> None:
+def test_waiting_runners_keep_up_a_lower_bound_of_nodes() -> None:
     waiting = {f"{GPU}.max_runners": 20}
     assert idle({**waiting, f"{GPU}.min_runners": 3}) == 2, "two share a card in turn"
     assert idle({**waiting, f"{GPU}.min_runners": 20}) == 10
@@ -152,7 +152,7 @@ def test_runners_that_wait_on_cpu_nodes_hold_no_gpu_node() -> None:
     assert idle({f"{GPU}.container_mode": "kubernetes"}) == 1, "there the runner is on the pool"
 
 
-def test_the_image_of_a_job_is_told_unless_the_workflow_names_it() -> None:
+def test_a_lane_has_its_image_unless_the_workflow_names_it() -> None:
     found = lane({f"{GPU}.image": "ghcr.io/example/runner:1"})
     assert (found["image"], found["runner_image"]) == (("ghcr.io/example/runner:1",) * 2)
     container = lane({f"{GPU}.container_mode": "kubernetes-novolume"})

@@ -41,7 +41,7 @@ def section(text: str, title: str) -> str:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_report_says_each_pool_each_lane_and_what_to_write(name: str) -> None:
+def test_the_report_lists_every_pool_and_every_lane_with_its_labels(name: str) -> None:
     fleet = loaded(shipped_stack(name))
     text = markdown_of(report_json(fleet, stack=name))
     assert text.startswith(f"## Fleet `{name}`\n")
@@ -57,9 +57,11 @@ def test_the_report_says_each_pool_each_lane_and_what_to_write(name: str) -> Non
         for lane in cluster.github.lanes:
             found = row(lanes, *place, f"github/{lane.name}")
             assert f"`runs-on: {lane.name}`" in found
-            assert all(f"`{label}`" in found for label in lane.runs_on[1:])
+            assert all(f"`{label}`" in found for label in lane.labels[1:])
         for lane in cluster.gitlab.lanes:
-            assert f"`tags: [{', '.join(lane.tags)}]`" in row(lanes, *place, f"gitlab/{lane.name}")
+            assert f"`tags: [{', '.join(lane.labels)}]`" in row(
+                lanes, *place, f"gitlab/{lane.name}"
+            )
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -70,7 +72,7 @@ def test_every_example_has_a_report(name: str) -> None:
     assert "0 MiB" not in text, "nothing is said of what is not there"
 
 
-def test_money_picture_and_lanes_come_before_what_is_behind_them() -> None:
+def test_cost_picture_and_lanes_come_first() -> None:
     text = page()
     order = [text.index(f"\n{one}") for one in ("| Cost per month", "```mermaid", "## Lanes")]
     order += [text.index(f"\n## {one}") for one in ("Pools", "Quotas at full size", "Versions")]
@@ -104,22 +106,22 @@ def test_the_headline_counts_gpus_lanes_and_findings() -> None:
         assert f"| Findings | {said}, as of {report['date']} |" in markdown_of(report)
 
 
-def test_a_lane_of_one_pool_says_how_many_jobs_a_node_takes_and_one_of_two_their_order() -> None:
+def test_pools_of_a_lane_are_numbered_if_there_are_several() -> None:
     assert "| `t4`: 2 a node |" in row(page(), "github/gpu")
     both = row(page({f"{GPU}.pools": ["t4", "a100"], f"{GPU}.disk": "1Gi"}), "github/gpu")
     assert re.search(r"\| 1\. `t4`: 2 a node<br>2\. `a100`: 8 a node \|", both)
 
 
-def test_where_something_else_than_gpus_runs_out_it_is_named() -> None:
+def test_a_resource_that_runs_out_before_gpus_is_named() -> None:
     assert "`t4`: 1 a node, limited by CPU |" in row(page({f"{GPU}.cpu": 5}), "github/gpu")
 
 
-def test_a_lane_says_nothing_of_a_disk_that_it_does_not_ask_for() -> None:
+def test_a_lane_without_a_disk_request_shows_no_disk() -> None:
     cells = row(page(), "github/cpu-only")
     assert "| 0.5 CPU, 1 GiB memory |" in cells
 
 
-def test_a_lane_of_more_jobs_than_its_pools_hold_says_for_how_many_there_is_room() -> None:
+def test_a_lane_with_more_jobs_than_its_pools_hold_shows_the_room() -> None:
     assert "| 4, 1 runner waiting |" in row(page(), "github/gpu")
     assert "| 90, room for 20, 2 runners waiting |" in row(
         page({f"{GPU}.max_runners": 90, f"{GPU}.min_runners": 2}), "github/gpu"
@@ -136,7 +138,7 @@ def test_the_report_names_cards_and_how_they_are_shared() -> None:
     assert "/dev/dri for 4 jobs" in row(pools, "honey", "`dri`")
 
 
-def test_prices_say_their_day_and_source_and_what_they_leave_out() -> None:
+def test_prices_have_a_day_a_source_and_exclusions() -> None:
     pools = section(page(), "Pools")
     for cluster in report_json(loaded(every_key()))["clusters"].values():
         for pool in cluster["pools"].values():
@@ -155,7 +157,7 @@ def test_prices_say_their_day_and_source_and_what_they_leave_out() -> None:
     assert "- `ci/t4`: paused, counted as zero" in page({f"{T4}.paused": True})
 
 
-def test_node_images_that_nobody_pinned_are_named() -> None:
+def test_unpinned_node_images_are_named() -> None:
     a10 = "clusters.oci.oke.pools.a10"
     pinned = "ocid1.image.oc1.iad.aaaaaaaaexample"
 
@@ -167,7 +169,7 @@ def test_node_images_that_nobody_pinned_are_named() -> None:
     assert "`oci/a10`" not in moving({f"{a10}.image_id": pinned})
 
 
-def test_quotas_stand_with_their_code_and_what_a_new_account_has() -> None:
+def test_quotas_have_a_code_and_the_default_of_a_new_account() -> None:
     quotas = section(page(), "Quotas at full size")
     assert "| us-west-2, profile `ci` | 80 vCPUs | 0 | `ci/t4` |" in quotas
     assert "(`L-3819A6DF`)" in quotas
@@ -177,14 +179,14 @@ def test_quotas_stand_with_their_code_and_what_a_new_account_has() -> None:
     assert "## Quotas" not in page(existing), "a title without a table"
 
 
-def test_versions_stand_with_the_end_of_their_support() -> None:
+def test_versions_have_the_end_of_their_support() -> None:
     versions = section(page(), "Versions")
     assert "| `1.35` | 2027-03-27 (end of standard support) | `ci` |" in versions
     assert "30 days after OKE releases" in versions
     assert "| Chart gitlab-runner | `0.86.0` |  | `ci`, `existing`, `honey` |" in versions
 
 
-def test_findings_are_warnings_first_then_folded_notes_then_what_is_silenced() -> None:
+def test_warnings_come_before_folded_notes_and_silenced_findings() -> None:
     report = report_json(loaded(every_key()))
     report["findings"], report["silenced"] = [], []
     assert "## Findings" not in markdown_of(report), "a title without a line"
@@ -217,7 +219,7 @@ def test_a_report_whose_clusters_lack_their_keys_is_still_rendered() -> None:
     assert markdown_of({}).startswith("## Fleet\n")
 
 
-def test_nothing_in_the_report_can_end_its_cell_its_code_span_or_start_html() -> None:
+def test_no_text_of_a_report_ends_its_cell_or_code_span_or_starts_html() -> None:
     report = report_json(loaded(every_key()))
     nasty = "a|b`c``<script>\n## x [y](z) @team"
     report["clusters"]["ci"]["lanes"]["github/gpu"]["write"] = [nasty]
@@ -276,10 +278,10 @@ def test_a_pipe_ends_no_cell(cells: list[str]) -> None:
         (span("0", "1"), "0 to 1"),
     ],
 )
-def test_amounts_are_said_as_people_say_them(said: str, wanted: str) -> None:
+def test_amounts_are_rounded_and_have_a_unit(said: str, wanted: str) -> None:
     assert said == wanted
 
 
-def test_nodes_of_somebody_else_are_not_called_free() -> None:
+def test_nodes_of_an_existing_cluster_are_not_called_free() -> None:
     site = report_json(loaded({"clusters": {"honey": every_key()["clusters"]["honey"]}}))
     assert "| Cost per month | no pool has a price |" in markdown_of(site)

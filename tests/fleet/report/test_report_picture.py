@@ -70,7 +70,7 @@ def follows_the_grammar(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_picture_of_a_shipped_stack_shows_every_lane_every_pool_and_what_to_write(
+def test_the_picture_shows_every_lane_with_its_labels_and_every_pool(
     name: str,
 ) -> None:
     said = report_json(loaded(shipped_stack(name)))
@@ -97,7 +97,7 @@ def test_pools_are_numbered_in_order_of_preference_and_a_single_one_is_not() -> 
     assert f"{alone} --> {second}" in lines(text)
 
 
-def test_what_is_paused_or_held_says_so() -> None:
+def test_paused_lanes_and_pools_and_waiting_runners_are_marked() -> None:
     paused = of_ci({f"{T4}.paused": True, f"{GPU}.paused": True})
     assert "<br/>paused" in label(paused, "t4")
     assert label(paused, "t4").endswith(":::paused")
@@ -133,7 +133,7 @@ def test_no_text_can_break_a_label(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Z", "C"]), max_size=20))
-def test_an_escaped_text_reads_as_it_was(text: str) -> None:
+def test_an_escaped_text_decodes_to_itself(text: str) -> None:
     assert re.sub(r"#(\d+);", lambda found: chr(int(found[1])), escaped(text)) == text
 
 
@@ -185,6 +185,6 @@ def test_a_picture_never_has_more_boxes_than_it_may(most: int) -> None:
     assert len(drawn(text)) <= max(most, forges + 1), "the forges and the rest are always there"
 
 
-def test_no_fleet_is_too_odd_to_be_drawn() -> None:
+def test_reports_without_keys_are_drawn() -> None:
     for odd in ({}, {"clusters": {"c": {}}}, {"clusters": {"c": {"lanes": {"x": {}}}}}):
         follows_the_grammar(picture_of(odd))

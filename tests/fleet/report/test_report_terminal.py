@@ -20,7 +20,7 @@ def printed(report: dict[str, Any], more: str = "") -> str:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_terminal_shows_every_lane_and_pool_what_to_write_and_the_money(name: str) -> None:
+def test_the_terminal_shows_every_lane_with_its_labels_every_pool_and_the_cost(name: str) -> None:
     report = report_json(loaded(shipped_stack(name)), stack=name)
     text = printed(report)
     assert text.startswith(f"Fleet {name}, {report['date']}\n")
@@ -56,7 +56,7 @@ def test_names_that_hold_markup_are_shown_as_they_are() -> None:
     assert "warning: p: [red]odd\n    mend (r)\n" in text
 
 
-def test_what_is_silenced_is_shown_with_its_reason() -> None:
+def test_silenced_findings_are_shown_with_their_reason() -> None:
     report = report_json(loaded(every_key()))
     one = {"rule": "r", "severity": "note", "path": "p", "message": "m", "remedy": "x"}
     report["silenced"] = [{**one, "reason": "is meant so"}]
@@ -68,5 +68,5 @@ def test_markdown_that_follows_the_report_is_rendered() -> None:
     assert "• pool t4" in text.partition("Difference")[2]
 
 
-def test_a_report_that_lacks_everything_is_still_printed() -> None:
+def test_an_empty_report_is_printed() -> None:
     assert "Fleet" in printed({})

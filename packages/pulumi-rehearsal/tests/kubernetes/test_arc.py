@@ -10,13 +10,12 @@ from kubernetes_cluster import (
 )
 from pulumi_rehearsal.standin.kubernetes import world_faults
 from pulumi_rehearsal.standin.kubernetes.arc import RUNNER_SET, STORAGE_CLASS
-from pulumi_rehearsal.standin.kubernetes.cluster import assume_named
 
 RUNNER = {"name": "runner", "image": "runner:1", "command": ["run.sh"]}
 
 
 def sets(cluster: Cluster):
-    return [thing.id for thing in cluster.world.all(RUNNER_SET)]
+    return [resource.id for resource in cluster.world.all(RUNNER_SET)]
 
 
 # The controller
@@ -301,7 +300,13 @@ def test_install_refuses_a_work_volume_without_a_storage_class(eks_cluster: Clus
     with refused("storage class 'fast' of the work volume does not exist"):
         named = {**mode, "kubernetesModeWorkVolumeClaim": {**claim, "storageClassName": "fast"}}
         eks_cluster.scale_set(values={"containerMode": named})
-    assume_named(eks_cluster.world, STORAGE_CLASS, "fast")
+    storage_class = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "fast"},
+        "provisioner": "ebs.csi.aws.com",
+    }
+    eks_cluster.create(STORAGE_CLASS, storage_class)
     assert eks_cluster.scale_set(values={"containerMode": named})
 
 

@@ -87,7 +87,7 @@ def test_install_refuses_a_missing_namespace(cluster: Cluster, refused):
 def test_uninstall_keeps_a_namespace_that_the_release_created(cluster: Cluster):
     made = cluster.release(plain(createNamespace=True))
     cluster.delete(made)
-    assert [thing.id for thing in cluster.world.all()] == ["apps"]
+    assert [resource.id for resource in cluster.world.all()] == ["apps"]
 
 
 def test_install_refuses_a_cluster_with_tainted_nodes_only(refused):

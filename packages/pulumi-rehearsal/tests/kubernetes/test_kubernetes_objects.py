@@ -15,9 +15,9 @@ from kubernetes_cluster import (
     config_map,
     deployment,
 )
+from pulumi_rehearsal import existing
 from pulumi_rehearsal.standin import difference, schema
 from pulumi_rehearsal.standin.kubernetes import cluster as clusters
-from pulumi_rehearsal.standin.kubernetes.pods import RUNTIME_CLASS
 
 
 def test_automatic_name_is_kept(cluster: Cluster):
@@ -32,12 +32,6 @@ def test_given_name_is_not_kept_after_its_removal(cluster: Cluster):
     named = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "mine"}}
     unnamed = {**named, "metadata": {}}
     assert cluster.check(NAMESPACE, unnamed, "arc", old=named)["metadata"]["name"] != "mine"
-
-
-def test_replacement_with_a_given_name_deletes_first(cluster: Cluster):
-    kind = KINDS[CONFIG_MAP]
-    inputs = cluster.check(CONFIG_MAP, config_map())
-    assert kind.deletes_first("hooks", inputs, {**inputs, "data": {"a": "1"}})
 
 
 def test_replacement_with_an_automatic_name_creates_first(cluster: Cluster):
@@ -206,7 +200,7 @@ def test_create_accepts_a_pod_with_existing_references(cluster: Cluster):
     cluster.namespace("ci")
     cluster.secret("ci", "there", a="1")
     volume = {"name": "v", "secret": {"secretName": "there", "items": [{"key": "a", "path": "a"}]}}
-    clusters.assume_named(cluster.world, RUNTIME_CLASS, "nvidia")
+    cluster.world.add(existing.runtime_class("nvidia"))
     made = cluster.create(
         DEPLOYMENT,
         deployment(
@@ -233,8 +227,8 @@ def test_delete_refuses_a_definition_with_scale_sets(cluster: Cluster, refused):
         )
 
 
-def test_assumed_secret_is_in_every_cluster(cluster: Cluster):
-    clusters.assume_secret(cluster.world, "ci", "given", ("token",))
+def test_existing_secret_is_in_every_cluster(cluster: Cluster):
+    cluster.world.add(existing.secret("ci", "given", ["token"]))
     found = clusters.find_object(cluster.world, cluster.home, SECRET, "ci", "given")
     assert found is not None
     assert set(found.inputs["stringData"]) == {"token"}

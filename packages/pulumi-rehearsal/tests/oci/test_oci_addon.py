@@ -95,7 +95,7 @@ def test_oracles_plugin_runs_on_nvidia_gpus_without_its_label(oke):
 
 @pytest.fixture
 def managed(oke):
-    """A oke with a system pool, a GPU pool and the policy."""
+    """A cluster with a system pool, a GPU pool and the policy."""
     oke.system_pool()
     oke.gpu = oke.pool()
     oke.policy()

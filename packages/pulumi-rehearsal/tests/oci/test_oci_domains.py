@@ -152,9 +152,9 @@ def test_refuse_deletion_without_force(tenancy, refused):
 def test_refuse_deletion_of_the_user_or_client_of_a_trust(tenancy, refused):
     user, client = service_user(tenancy, forceDelete=True), app(tenancy, forceDelete=True)
     made = trust(tenancy, user.id, client.outputs["name"])
-    for thing in (user, client):
+    for resource in (user, client):
         with refused("is in use by DomainsIdentityPropagationTrust github"):
-            tenancy.delete(thing)
+            tenancy.delete(resource)
     tenancy.delete(made)
     tenancy.delete(client)
     tenancy.delete(user)

@@ -107,4 +107,4 @@ def test_node_pools_have_their_blocks_as_lists(oke):
 
 
 def test_scope_is_the_region(oke):
-    assert {thing.scope for thing in oke.world.all()} == {SCOPE}
+    assert {resource.scope for resource in oke.world.all()} == {SCOPE}

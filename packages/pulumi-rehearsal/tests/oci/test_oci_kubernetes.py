@@ -61,7 +61,7 @@ def operator(tenancy: Tenancy, scope: str, **values):
 
 @pytest.fixture
 def ready(oke: OkeTenancy) -> OkeTenancy:
-    """A oke with a node for ordinary pods and namespaces."""
+    """A cluster with a node without taints, and two namespaces."""
     oke.system_pool()
     oke.scope = oke.kubernetes_scope()
     namespace(oke, oke.scope, "apps")
@@ -252,7 +252,7 @@ def scale_set(tenancy, scope, **values):
 
 @pytest.fixture
 def runners(ready: OkeTenancy) -> OkeTenancy:
-    """A oke in which a scale set can be installed."""
+    """A cluster in which a scale set can be installed."""
     namespace(ready, ready.scope, "arc")
     for plural in KINDS_BY_PLURAL:
         token = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"

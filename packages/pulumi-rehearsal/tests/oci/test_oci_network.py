@@ -128,7 +128,7 @@ def test_refuse_deletion_of_a_vcn_with_subnets(network, refused):
 
 
 def test_network_is_deleted_in_the_order_of_its_references(network):
-    for thing in (
+    for resource in (
         network.endpoint,
         network.workers,
         network.public_table,
@@ -140,7 +140,7 @@ def test_network_is_deleted_in_the_order_of_its_references(network):
         network.worker_group,
         network.network,
     ):
-        network.delete(thing)
+        network.delete(resource)
     assert len(network.world) == 0
 
 

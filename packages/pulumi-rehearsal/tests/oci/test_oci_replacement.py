@@ -129,26 +129,6 @@ def test_exceptions_are_existing_properties():
         assert any(leaf == path or leaf.startswith(f"{path}.") for leaf, _ in leaves(cls)), path
 
 
-@pytest.mark.parametrize(
-    ("token", "path", "expected"),
-    [
-        (tokens.CLUSTER, "kubernetesVersion", "updates"),
-        (tokens.CLUSTER, "vcnId", "replaces"),
-        (tokens.CLUSTER, "endpointConfig.subnetId", "replaces"),
-        (tokens.CLUSTER, "options.serviceLbSubnetIds", "replaces"),
-        (tokens.NODE_POOL, "nodeShape", "updates"),
-        (tokens.NODE_POOL, f"{DETAILS}.size", "updates"),
-        (tokens.NODE_POOL, "nodeMetadata.user_data", "updates"),
-        (tokens.NODE_POOL, "clusterId", "replaces"),
-        (tokens.SUBNET, "prohibitPublicIpOnVnic", "replaces"),
-        (tokens.POLICY, "statements", "updates"),
-        (tokens.POLICY, "name", "replaces"),
-    ],
-)
-def test_verdict(token, path, expected):
-    assert verdict(_KINDS[token], path) == expected
-
-
 def test_replacement_with_a_fixed_name_deletes_first():
     kind = _KINDS[tokens.NODE_POOL]
     fixed, automatic = {"name": "gpu"}, {"name": "gpu-0123456"}

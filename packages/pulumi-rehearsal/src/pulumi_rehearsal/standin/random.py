@@ -1,7 +1,7 @@
 """The stand-in for the random provider. Values are derived from the URN, so runs are repeatable.
 
 A change of any input replaces the resource: hashicorp/terraform-provider-random
-internal/provider/resource_{id,string,password,pet}.go.
+internal/provider/resource_{id,string,password}.go.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties
-from pulumi_rehearsal.standin.properties import flag, lookup, number, text
+from pulumi_rehearsal.standin.properties import flag, number, text
 from pulumi_rehearsal.standin.rules import Problem
 from pulumi_rehearsal.standin.server import Package
 from pulumi_rehearsal.standin.values import UNKNOWN
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 SPECIAL: Final = "!@#$%&*()-_=+[]{}<>:?"
 """The provider's default special characters."""
-
-_ADVERBS: Final = ("boldly", "calmly", "duly", "early", "firmly", "gladly", "jointly", "kindly")
-_ADJECTIVES: Final = ("able", "brave", "clever", "eager", "fond", "gentle", "keen", "lucky")
-_ANIMALS: Final = ("badger", "crane", "dolphin", "gecko", "ibex", "lynx", "marten", "otter")
 
 
 class RandomKind(Kind):
@@ -119,23 +115,6 @@ class RandomPassword(RandomString):
         return {**super().compute(call, id, world), "bcryptHash": f"$2a$10${digest}"}
 
 
-class RandomPet(RandomKind):
-    """A name of English words, which is also the id."""
-
-    token: ClassVar[str] = "random:index/randomPet:RandomPet"
-
-    def identify(self, call: Call, world: World) -> str:
-        length = number(call.inputs, "length") or 2
-        lists = (_ADVERBS,) * max(0, length - 2) + (_ADJECTIVES, _ANIMALS)
-        raw = _bytes_of(call, length)
-        words = [choices[byte % 8] for choices, byte in zip(lists[-length:], raw, strict=True)]
-        separator = lookup(call.inputs, "separator")
-        prefix = text(call.inputs, "prefix")
-        return ("-" if separator is None else str(separator)).join(
-            [*([prefix] if prefix else []), *words]
-        )
-
-
 _CLASSES: Final = ("Lower", "Numeric", "Special", "Upper")
 
 
@@ -174,6 +153,6 @@ def _unpadded(encoded: bytes) -> str:
 
 PACKAGE: Final = Package(
     name="random",
-    kinds=(RandomId(), RandomString(), RandomPassword(), RandomPet()),
+    kinds=(RandomId(), RandomString(), RandomPassword()),
     scope=scope,
 )

@@ -26,8 +26,8 @@ def world_faults(world: World) -> list[str]:
 
 
 def _release_faults(world: World) -> Iterator[str]:
-    for thing in world.all(RELEASE):
-        release = release_of(thing.inputs, thing.scope)
+    for resource in world.all(RELEASE):
+        release = release_of(resource.inputs, resource.scope)
         chart = CHARTS.get(release.chart)
         if chart is not None:
             yield from chart.faults(release, world)

@@ -164,18 +164,6 @@ def faults(world: World, cluster: Resource) -> Iterator[str]:
         yield from oke_node_pool.faults(world, pool)
 
 
-def assume_secret(world: World, namespace: str, name: str, keys: Iterable[str]) -> None:
-    """Add a Secret that exists outside the program, with invented values, to every cluster."""
-    metadata: Properties = {"name": name, "namespace": namespace}
-    inputs: Properties = {"metadata": metadata, "stringData": dict.fromkeys(keys, "made-elsewhere")}
-    _assume(world, SECRET, f"{namespace}/{name}", name, inputs)
-
-
-def assume_named(world: World, token: str, name: str) -> None:
-    """Add an object without a namespace that exists outside the program to every cluster."""
-    _assume(world, token, name, name, {"metadata": {"name": name}})
-
-
 def require_alive(world: World, scope: str, what: str) -> None:
     """Raise `Refusal` if the cluster of `scope` was deleted."""
     if deleted_cluster(world, scope) is not None:
@@ -205,12 +193,6 @@ def find_object(world: World, scope: str, token: str, namespace: str, name: str)
     """Return a namespaced object, created in the cluster or assumed to exist in it."""
     id = f"{namespace}/{name}"
     return world.get(id, token, scope) or world.get(id, token, OUTSIDE)
-
-
-def _assume(world: World, token: str, id: str, name: str, inputs: Properties) -> None:
-    world.replace(
-        Resource(urn="", type=token, name=name, id=id, scope=OUTSIDE, inputs=inputs, outputs=inputs)
-    )
 
 
 def _with_endpoint(scope: str, found: Iterable[Resource]) -> Resource | None:

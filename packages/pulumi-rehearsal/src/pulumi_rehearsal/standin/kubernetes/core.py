@@ -42,20 +42,20 @@ class Namespace(KubernetesObject):
     def delete(self, old: Resource, world: World) -> None:
         super().delete(old, world)
         contents = [
-            thing
-            for thing in world.all(scope=old.scope)
-            if _namespace_of(thing) == old.id and thing.type != cluster.NAMESPACE
+            resource
+            for resource in world.all(scope=old.scope)
+            if _namespace_of(resource) == old.id and resource.type != cluster.NAMESPACE
         ]
-        releases = [thing.id for thing in contents if thing.type == RELEASE]
+        releases = [resource.id for resource in contents if resource.type == RELEASE]
         if releases:
             raise Refusal(
                 f"namespace {old.id!r} still holds the Helm release {releases[0]!r}: deleting it "
                 "would delete the release's Secret and orphan the release's objects. Take the "
                 "release's namespace from the Namespace resource"
             )
-        for thing in contents:
-            world.remove(thing)
-            world.record("deleted", thing, f"deleted with namespace {old.id!r}")
+        for resource in contents:
+            world.remove(resource)
+            world.record("deleted", resource, f"deleted with namespace {old.id!r}")
 
 
 class Secret(KubernetesObject):
@@ -174,10 +174,10 @@ def _data_problems(inputs: Properties, field: str) -> Iterator[Problem]:
         yield field, f"holds {size} bytes, the limit is {MAX_DATA_BYTES}"
 
 
-def _namespace_of(thing: Resource) -> str | None:
-    if thing.type == RELEASE:
-        return text(thing.inputs, "namespace")
-    return text(thing.inputs, "metadata.namespace")
+def _namespace_of(resource: Resource) -> str | None:
+    if resource.type == RELEASE:
+        return text(resource.inputs, "namespace")
+    return text(resource.inputs, "metadata.namespace")
 
 
 KINDS: Final = (

@@ -59,8 +59,8 @@ def release_of(inputs: Properties, scope: str) -> Release:
 
 def releases(world: World, scope: str, chart: str) -> Iterator[Release]:
     """Yield the releases of one chart in one cluster."""
-    for thing in world.all(RELEASE, scope):
-        release = release_of(thing.inputs, thing.scope)
+    for resource in world.all(RELEASE, scope):
+        release = release_of(resource.inputs, resource.scope)
         if release.chart == chart:
             yield release
 

@@ -12,6 +12,11 @@ from __future__ import annotations
 
 from typing import Final
 
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 AUTOSCALER: Final = "ClusterAutoscaler"
 GPU_PLUGIN: Final = "NvidiaGpuPlugin"
 GPU_OPERATOR: Final = "NvidiaGpuOperator"
@@ -38,115 +43,51 @@ VERSIONS: Final = {
 ESSENTIAL: Final = frozenset({"CoreDNS", "Flannel", "KubeProxy", "OciVcnIpNative"})
 """Part of every new cluster (of the two networks, one): installing one overrides it."""
 
-COMMON_KEYS: Final = frozenset(
-    {
-        "affinity",
-        "nodeSelectors",
-        "numOfReplicas",
-        "rollingUpdate",
-        "tolerations",
-        "topologySpreadConstraints",
-    }
+COMMON_KEYS: Final = _names(
+    "affinity nodeSelectors numOfReplicas rollingUpdate tolerations topologySpreadConstraints"
 )
 
-_AUTOSCALER_DURATIONS: Final = frozenset(
-    {
-        "leaderElectLeaseDuration",
-        "leaderElectRenewDeadline",
-        "leaderElectRetryPeriod",
-        "maxFailingTime",
-        "maxInactivity",
-        "maxNodeProvisionTime",
-        "scaleDownDelayAfterAdd",
-        "scaleDownDelayAfterDelete",
-        "scaleDownDelayAfterFailure",
-        "scaleDownUnneededTime",
-        "scaleDownUnreadyTime",
-        "scanInterval",
-        "unremovableNodeRecheckTimeout",
-    }
+_AUTOSCALER_DURATIONS: Final = _names(
+    "leaderElectLeaseDuration leaderElectRenewDeadline leaderElectRetryPeriod maxFailingTime "
+    "maxInactivity maxNodeProvisionTime scaleDownDelayAfterAdd scaleDownDelayAfterDelete "
+    "scaleDownDelayAfterFailure scaleDownUnneededTime scaleDownUnreadyTime scanInterval "
+    "unremovableNodeRecheckTimeout"
 )
 
-_AUTOSCALER_FLAGS: Final = frozenset(
-    {
-        "balanceSimilarNodeGroups",
-        "cordonNodeBeforeTerminating",
-        "daemonsetEvictionForEmptyNodes",
-        "daemonsetEvictionForOccupiedNodes",
-        "debuggingSnapshotEnabled",
-        "emitPerNodegroupMetrics",
-        "enforceNodeGroupMinSize",
-        "ignoreDaemonsetsUtilization",
-        "ignoreMirrorPodsUtilization",
-        "leaderElect",
-        "recordDuplicatedEvents",
-        "scaleDownEnabled",
-        "skipNodesWithCustomControllerPods",
-        "skipNodesWithLocalStorage",
-        "skipNodesWithSystemPods",
-        "writeStatusConfigmap",
-    }
+_AUTOSCALER_FLAGS: Final = _names(
+    "balanceSimilarNodeGroups cordonNodeBeforeTerminating daemonsetEvictionForEmptyNodes "
+    "daemonsetEvictionForOccupiedNodes debuggingSnapshotEnabled emitPerNodegroupMetrics "
+    "enforceNodeGroupMinSize ignoreDaemonsetsUtilization ignoreMirrorPodsUtilization "
+    "leaderElect recordDuplicatedEvents scaleDownEnabled skipNodesWithCustomControllerPods "
+    "skipNodesWithLocalStorage skipNodesWithSystemPods writeStatusConfigmap"
 )
 
-_AUTOSCALER_OTHERS: Final = frozenset(
-    {
-        "annotations",
-        "authType",
-        "balancingIgnoreLabel",
-        "balancingLabel",
-        "cluster-autoscaler.ContainerResources",
-        "coresTotal",
-        "estimator",
-        "expander",
-        "expendablePodsPriorityCutoff",
-        "leaderElectResourceLock",
-        "maxAutoprovisionedNodeGroupCount",
-        "maxEmptyBulkDelete",
-        "maxGracefulTerminationSec",
-        "maxNodesTotal",
-        "maxTotalUnreadyPercentage",
-        "memoryTotal",
-        "minReplicaCount",
-        "nodeGroupAutoDiscovery",
-        "nodes",
-        "okTotalUnreadyCount",
-        "scaleDownCandidatesPoolMinCount",
-        "scaleDownCandidatesPoolRatio",
-        "scaleDownNonEmptyCandidatesCount",
-        "scaleDownUtilizationThreshold",
-        "statusConfigMapName",
-        "stderrthreshold",
-        "v",
-    }
+_AUTOSCALER_OTHERS: Final = _names(
+    "annotations authType balancingIgnoreLabel balancingLabel "
+    "cluster-autoscaler.ContainerResources coresTotal estimator expander "
+    "expendablePodsPriorityCutoff "
+    "leaderElectResourceLock maxAutoprovisionedNodeGroupCount maxEmptyBulkDelete "
+    "maxGracefulTerminationSec maxNodesTotal maxTotalUnreadyPercentage memoryTotal "
+    "minReplicaCount nodeGroupAutoDiscovery nodes okTotalUnreadyCount "
+    "scaleDownCandidatesPoolMinCount scaleDownCandidatesPoolRatio "
+    "scaleDownNonEmptyCandidatesCount scaleDownUtilizationThreshold statusConfigMapName "
+    "stderrthreshold v"
 )
 
 KEYS: Final = {
     AUTOSCALER: _AUTOSCALER_DURATIONS | _AUTOSCALER_FLAGS | _AUTOSCALER_OTHERS,
-    "CoreDNS": frozenset(
-        {
-            "coreDnsContainerResources",
-            "customizeCoreDNSConfigMap",
-            "minReplica",
-            "nodesPerReplica",
-        }
+    "CoreDNS": _names(
+        "coreDnsContainerResources customizeCoreDNSConfigMap minReplica nodesPerReplica"
     ),
-    "KubeProxy": frozenset({"customizeKubeProxyConfigMap", "kube-proxy.ContainerResources"}),
+    "KubeProxy": _names("customizeKubeProxyConfigMap kube-proxy.ContainerResources"),
 }
 
 DURATIONS: Final = {AUTOSCALER: _AUTOSCALER_DURATIONS}
 FLAGS: Final = {AUTOSCALER: _AUTOSCALER_FLAGS}
 
-JSON_KEYS: Final = frozenset(
-    {
-        "affinity",
-        "annotations",
-        "cluster-autoscaler.ContainerResources",
-        "coreDnsContainerResources",
-        "kube-proxy.ContainerResources",
-        "nodeSelectors",
-        "rollingUpdate",
-        "tolerations",
-        "topologySpreadConstraints",
-    }
+JSON_KEYS: Final = _names(
+    "affinity annotations cluster-autoscaler.ContainerResources coreDnsContainerResources "
+    "kube-proxy.ContainerResources nodeSelectors rollingUpdate tolerations "
+    "topologySpreadConstraints"
 )
 """Keys whose value is JSON, as text or in base64."""

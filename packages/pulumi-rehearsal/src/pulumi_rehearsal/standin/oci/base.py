@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 CREATED_AT: Final = "2026-11-01 00:00:00 +0000 UTC"
 """The creation time of every resource, in the provider's format."""
 
-TENANCY: Final = "ocid1.tenancy.oc1..aaaaaaaarehearsal"
-
 MAX_FREEFORM_TAGS: Final = 10
 """https://docs.oracle.com/en-us/iaas/Content/Tagging/Concepts/taggingoverview.htm#limits"""
 
@@ -97,13 +95,13 @@ class OciKind(Kind):
         """Raise `Refusal` if the cloud would; `old` is `None` for a create."""
 
 
-def refuse_while_used(thing: Resource, users: Iterable[Resource], remedy: str) -> None:
-    """Raise `Refusal` if there are any `users` of `thing`."""
+def refuse_while_used(resource: Resource, users: Iterable[Resource], remedy: str) -> None:
+    """Raise `Refusal` if there are any `users` of `resource`."""
     names = [f"{user.type.rpartition(':')[2]} {user.name}" for user in users]
     if names:
-        noun = thing.type.rpartition(":")[2]
+        noun = resource.type.rpartition(":")[2]
         raise Refusal(
-            f"409-Conflict: {noun} {thing.name} is in use by {', '.join(names)}; {remedy}"
+            f"409-Conflict: {noun} {resource.name} is in use by {', '.join(names)}; {remedy}"
         )
 
 

@@ -1,8 +1,8 @@
 """Relations between VCNs, subnets, routes and security rules.
 
-A subnet or security group that exists outside the program is not checked, because its VCN, routes
-and rules are not known. Rules of security groups and security lists only allow traffic; traffic is
-allowed if one rule allows it.
+An existing subnet or security group, which the program does not create, is not checked, because its
+VCN, routes and rules are not known. Rules of security groups and security lists only allow traffic:
+one rule that allows it is enough.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ TCP = "6"
 
 
 def vcn(world: World, scope: str, vcn_id: str | None) -> Resource | None:
-    """Return the VCN; `None` if it exists outside. Raise `Refusal` if the id is not an OCID."""
+    """Return the VCN; `None` for an existing one. Raise `Refusal` if the id is not an OCID."""
     return _own(world, tokens.VCN, scope, vcn_id, "vcn")
 
 
 def subnet(world: World, scope: str, subnet_id: str | None) -> Resource | None:
-    """Return the subnet; `None` if it exists outside. Raise `Refusal` if the id is not an OCID."""
+    """Return the subnet; `None` for an existing one. Raise `Refusal` if the id is not an OCID."""
     return _own(world, tokens.SUBNET, scope, subnet_id, "subnet")
 
 
 def groups(world: World, scope: str, ids: Iterable[str]) -> tuple[Resource, ...]:
-    """Return the groups that do not exist outside. Raise `Refusal` if an id is not an OCID."""
+    """Return the groups except for existing ones. Raise `Refusal` if an id is not an OCID."""
     kind = "networksecuritygroup"
     found = (_own(world, tokens.SECURITY_GROUP, scope, one, kind) for one in ids)
     return tuple(group for group in found if group is not None)
@@ -38,12 +38,12 @@ def groups(world: World, scope: str, ids: Iterable[str]) -> tuple[Resource, ...]
 
 def refuse_foreign(found: Iterable[Resource], vcn_id: str | None, what: str) -> None:
     """Raise `Refusal` if one of the subnets or groups is in another VCN."""
-    for thing in found:
-        actual = text(thing.outputs, "vcnId")
+    for resource in found:
+        actual = text(resource.outputs, "vcnId")
         if vcn_id is not None and actual is not None and actual != vcn_id:
-            noun = thing.type.rpartition(":")[2]
+            noun = resource.type.rpartition(":")[2]
             raise Refusal(
-                f"400-InvalidParameter: {noun} {thing.name} of {what} is in VCN {actual}, the "
+                f"400-InvalidParameter: {noun} {resource.name} of {what} is in VCN {actual}, the "
                 f"cluster in {vcn_id}; use one of the cluster's VCN"
             )
 
@@ -72,7 +72,7 @@ def allows(
     """Whether a rule of `here` allows TCP to `port`, to or from `there`.
 
     Each side is a subnet and the ids of its security groups. `direction` is `INGRESS` or `EGRESS`,
-    seen from `here`. True if one of the groups exists outside the program.
+    seen from `here`. True if one of the groups is an existing one.
     """
     (subnet, group_ids), (other_subnet, other_ids) = here, there
     scope = subnet.scope

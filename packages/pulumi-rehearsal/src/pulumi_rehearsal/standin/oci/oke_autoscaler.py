@@ -128,7 +128,7 @@ def set_node_pool_size(world: World, cluster: str, name: str, size: int) -> None
     `cluster` and `name` are the name in OKE, the logical name, or its last part after a hyphen.
     Raise `ValueError` if they do not match exactly one pool, or if `size` is outside the bounds.
     """
-    clusters = [thing for thing in world.all(tokens.CLUSTER) if _is_called(thing, cluster)]
+    clusters = [resource for resource in world.all(tokens.CLUSTER) if _is_called(resource, cluster)]
     found = [
         pool
         for one in clusters
@@ -147,8 +147,10 @@ def set_node_pool_size(world: World, cluster: str, name: str, size: int) -> None
     world.replace(oke_node_pool.sized(pool, size))
 
 
-def _is_called(thing: Resource, name: str) -> bool:
-    return name in (text(thing.outputs, "name"), thing.name) or thing.name.endswith(f"-{name}")
+def _is_called(resource: Resource, name: str) -> bool:
+    return name in (text(resource.outputs, "name"), resource.name) or resource.name.endswith(
+        f"-{name}"
+    )
 
 
 def _entries(nodes: str | None) -> list[str]:

@@ -240,7 +240,7 @@ def _free_address(world: World, block: ipaddress.IPv4Network, number: int) -> st
 
 
 def _known(found: Iterable[Resource | None]) -> list[Resource]:
-    return [thing for thing in found if thing is not None]
+    return [resource for resource in found if resource is not None]
 
 
 def _network_problems(inputs: Properties) -> Iterator[Problem]:

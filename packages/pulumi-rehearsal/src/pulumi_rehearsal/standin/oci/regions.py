@@ -13,43 +13,16 @@ from typing import Final
 
 PREFIX: Final = "Uocm"
 
-KEYS: Final = {
-    "af-johannesburg-1": "jnb",
-    "ap-chuncheon-1": "yny",
-    "ap-hyderabad-1": "hyd",
-    "ap-melbourne-1": "mel",
-    "ap-mumbai-1": "bom",
-    "ap-osaka-1": "kix",
-    "ap-seoul-1": "icn",
-    "ap-singapore-1": "sin",
-    "ap-sydney-1": "syd",
-    "ap-tokyo-1": "nrt",
-    "ca-montreal-1": "yul",
-    "ca-toronto-1": "yyz",
-    "eu-amsterdam-1": "ams",
-    "eu-frankfurt-1": "fra",
-    "eu-madrid-1": "mad",
-    "eu-marseille-1": "mrs",
-    "eu-milan-1": "lin",
-    "eu-paris-1": "cdg",
-    "eu-stockholm-1": "arn",
-    "eu-zurich-1": "zrh",
-    "il-jerusalem-1": "mtz",
-    "me-abudhabi-1": "auh",
-    "me-dubai-1": "dxb",
-    "me-jeddah-1": "jed",
-    "mx-monterrey-1": "mty",
-    "mx-queretaro-1": "qro",
-    "sa-santiago-1": "scl",
-    "sa-saopaulo-1": "gru",
-    "sa-vinhedo-1": "vcp",
-    "uk-cardiff-1": "cwl",
-    "uk-london-1": "lhr",
-    "us-ashburn-1": "iad",
-    "us-chicago-1": "ord",
-    "us-phoenix-1": "phx",
-    "us-sanjose-1": "sjc",
-}
+_KEYS: Final = """
+af-johannesburg-1:jnb ap-chuncheon-1:yny ap-hyderabad-1:hyd ap-melbourne-1:mel ap-mumbai-1:bom
+ap-osaka-1:kix ap-seoul-1:icn ap-singapore-1:sin ap-sydney-1:syd ap-tokyo-1:nrt
+ca-montreal-1:yul ca-toronto-1:yyz eu-amsterdam-1:ams eu-frankfurt-1:fra eu-madrid-1:mad
+eu-marseille-1:mrs eu-milan-1:lin eu-paris-1:cdg eu-stockholm-1:arn eu-zurich-1:zrh
+il-jerusalem-1:mtz me-abudhabi-1:auh me-dubai-1:dxb me-jeddah-1:jed mx-monterrey-1:mty
+mx-queretaro-1:qro sa-santiago-1:scl sa-saopaulo-1:gru sa-vinhedo-1:vcp uk-cardiff-1:cwl
+uk-london-1:lhr us-ashburn-1:iad us-chicago-1:ord us-phoenix-1:phx us-sanjose-1:sjc
+"""
+KEYS: Final = dict(re.findall(r"(\S+):(\S+)", _KEYS))
 
 _THREE_DOMAINS: Final = frozenset({"eu-frankfurt-1", "uk-london-1", "us-ashburn-1", "us-phoenix-1"})
 _OLDEST: Final = {"us-ashburn-1": "US-ASHBURN", "us-phoenix-1": "PHX"}

@@ -46,22 +46,22 @@ class NetworkSecurityGroup(OciKind):
             and old.id in (text(rule.outputs, "source"), text(rule.outputs, "destination"))
         )
         clusters = (
-            thing
-            for thing in world.all(tokens.CLUSTER, old.scope)
+            resource
+            for resource in world.all(tokens.CLUSTER, old.scope)
             if old.id
             in (
-                *texts(thing.outputs, "endpointConfig.nsgIds"),
-                *texts(thing.outputs, "options.serviceLbConfig.backendNsgIds"),
+                *texts(resource.outputs, "endpointConfig.nsgIds"),
+                *texts(resource.outputs, "options.serviceLbConfig.backendNsgIds"),
             )
         )
         details = "nodeConfigDetails"
         pools = (
-            thing
-            for thing in world.all(tokens.NODE_POOL, old.scope)
+            resource
+            for resource in world.all(tokens.NODE_POOL, old.scope)
             if old.id
             in (
-                *texts(thing.outputs, f"{details}.nsgIds"),
-                *texts(thing.outputs, f"{details}.nodePoolPodNetworkOptionDetails.podNsgIds"),
+                *texts(resource.outputs, f"{details}.nsgIds"),
+                *texts(resource.outputs, f"{details}.nodePoolPodNetworkOptionDetails.podNsgIds"),
             )
         )
         refuse_while_used(

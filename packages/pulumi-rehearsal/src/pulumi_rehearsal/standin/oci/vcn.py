@@ -100,7 +100,7 @@ class Vcn(OciKind):
 
     def delete(self, old: Resource, world: World) -> None:
         inside = [
-            thing
+            resource
             for token in (
                 tokens.SUBNET,
                 tokens.INTERNET_GATEWAY,
@@ -111,11 +111,13 @@ class Vcn(OciKind):
                 tokens.SECURITY_GROUP,
                 tokens.CLUSTER,
             )
-            for thing in world.where(token, old.scope, vcnId=old.id)
+            for resource in world.where(token, old.scope, vcnId=old.id)
         ]
-        refuse_while_used(old, (thing for thing in inside if thing.urn), "delete these first")
-        for thing in inside:
-            world.remove(thing)
+        refuse_while_used(
+            old, (resource for resource in inside if resource.urn), "delete these first"
+        )
+        for resource in inside:
+            world.remove(resource)
 
 
 class Subnet(OciKind):
@@ -183,11 +185,11 @@ class Subnet(OciKind):
         used = [(tokens.ROUTE_TABLE, text(inputs, "routeTableId"))]
         used += [(tokens.SECURITY_LIST, one) for one in texts(inputs, "securityListIds")]
         for token, used_id in used:
-            thing = must_exist(world, token, used_id, call.scope, self.error)
-            if thing is not None and text(thing.outputs, "vcnId") != vcn.id:
+            resource = must_exist(world, token, used_id, call.scope, self.error)
+            if resource is not None and text(resource.outputs, "vcnId") != vcn.id:
                 raise Refusal(
-                    f"400-InvalidParameter: {token.rpartition(':')[2]} {thing.name} is in another "
-                    f"VCN than subnet {call.name}; take one of VCN {vcn.name}"
+                    f"400-InvalidParameter: {token.rpartition(':')[2]} {resource.name} is in "
+                    f"another VCN than subnet {call.name}; take one of VCN {vcn.name}"
                 )
         if given(inputs, "dnsLabel") and not given(vcn.outputs, "dnsLabel"):
             raise Refusal(
@@ -220,14 +222,14 @@ class Subnet(OciKind):
 
     def delete(self, old: Resource, world: World) -> None:
         clusters = [
-            thing
-            for thing in world.all(tokens.CLUSTER, old.scope)
-            if old.id in _subnets_of_cluster(thing)
+            resource
+            for resource in world.all(tokens.CLUSTER, old.scope)
+            if old.id in _subnets_of_cluster(resource)
         ]
         pools = [
-            thing
-            for thing in world.all(tokens.NODE_POOL, old.scope)
-            if old.id in _subnets_of_pool(thing)
+            resource
+            for resource in world.all(tokens.NODE_POOL, old.scope)
+            if old.id in _subnets_of_pool(resource)
         ]
         refuse_while_used(
             old, [*clusters, *pools], "delete these first: each has network interfaces in it"
