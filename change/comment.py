@@ -147,21 +147,15 @@ def _refused(diff: Document, limits: Limits, where: str) -> Iterator[str]:
 
 
 def _alerts(diff: Document, limits: Limits, where: str) -> Iterator[str]:
-    found = alerts.alerts(diff)
-    if found:
-        yield "> [!CAUTION]"
-        for phrase in found[: limits.rows]:
-            yield f"> - {_markdown(phrase)}."
-        yield from _more(len(found) - limits.rows, where, "> - ")
-        yield ""
+    if found := alerts.alerts(diff):
+        sentences = [(*phrase, ".") for phrase in found]
+        yield from ("> [!CAUTION]", *_list(sentences, limits, where, "> - "), "")
 
 
 def _remaining(diff: Document, limits: Limits, where: str) -> Iterator[str]:
     if diff.removed:
         yield from ("", "### What stays in the account", "")
-        rows = [_markdown(phrase) for phrase in alerts.remaining(diff)]
-        yield from (f"- {row}" for row in rows[: limits.rows])
-        yield from _more(len(rows) - limits.rows, where, "- ")
+        yield from _list([*alerts.remaining(diff)], limits, where)
 
 
 def _fleet(diff: Document, limits: Limits, where: str) -> Iterator[str]:
@@ -191,26 +185,16 @@ def _limited(lines: Sequence[str], limits: Limits, where: str) -> Sequence[str]:
 
 
 def _settings(diff: Document, limits: Limits, where: str) -> Iterator[str]:
-    total = len(diff.renames) + len(diff.settings)
-    if not total:
-        return
-    yield from ("", "### The stack file", "")
-    rows = [_markdown(wording.rename(one)) for one in diff.renames]
-    rows += [_markdown(wording.setting(one)) for one in diff.settings]
-    yield from (f"- {row}" for row in rows[: limits.rows])
-    yield from _more(total - limits.rows, where, "- ")
+    rows = [*map(wording.rename, diff.renames), *map(wording.setting, diff.settings)]
+    if rows:
+        yield from ("", "### The stack file", "", *_list(rows, limits, where))
 
 
 def _groups(diff: Document, limits: Limits, where: str) -> Iterator[str]:
     if not diff.groups:
         return
-    yield from (
-        "",
-        "### What changes",
-        "",
-        "| What | Change | Why | Resources |",
-        "|---|---|---|---:|",
-    )
+    yield from ("", "### What changes", "")
+    yield from ("| What | Change | Why | Resources |", "|---|---|---|---:|")
     for one in diff.groups[: limits.rows]:
         cells = (
             _markdown(wording.title(one)),
@@ -257,6 +241,12 @@ def _folded(lines: Sequence[str], room: int, where: str) -> str:
     if not kept:
         return cut
     return "".join((begin, "\n".join(fenced(kept, "diff")), "\n", cut, end))
+
+
+def _list(rows: Sequence[Phrase], limits: Limits, where: str, bullet: str = "- ") -> Iterator[str]:
+    for row in rows[: limits.rows]:
+        yield f"{bullet}{_markdown(row)}"
+    yield from _more(len(rows) - limits.rows, where, bullet)
 
 
 def _more(number: int, where: str, prefix: str) -> Iterator[str]:

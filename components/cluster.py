@@ -24,7 +24,7 @@ from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
 from fleet.kubernetes.labels import Namespaces
 from fleet.plan import ClusterPlan
-from fleet.runners.job import Job
+from fleet.runners.lanes import LanePlan
 
 
 class RunnerCluster(pulumi.ComponentResource):
@@ -61,8 +61,8 @@ class RunnerCluster(pulumi.ComponentResource):
             for space in plan.job_namespaces
         ]
 
-        def job_prerequisites(job: Job) -> list[pulumi.Resource]:
-            pools = [platform.pools[pool] for pool in job.pools if pool in platform.pools]
+        def job_prerequisites(lane: LanePlan) -> list[pulumi.Resource]:
+            pools = [platform.pools[pool] for pool in lane.pool_names if pool in platform.pools]
             return [*platform.job_prerequisites, *gpu_stack, *namespaces, *pools]
 
         _github(name, plan, secrets, platform, job_prerequisites)
@@ -135,7 +135,7 @@ def _github(
     plan: ClusterPlan,
     secrets: Mapping[str, pulumi.Output[str]],
     platform: Platform,
-    job_prerequisites: Callable[[Job], list[pulumi.Resource]],
+    job_prerequisites: Callable[[LanePlan], list[pulumi.Resource]],
 ) -> None:
     github = plan.github
     if github is None:
@@ -149,9 +149,9 @@ def _github(
     )
     for lane in github.lanes:
         ArcLane(
-            f"{name}-github-{lane.name}",
+            f"{name}-{lane.forge}-{lane.name}",
             plan=lane,
-            depends_on=[*controller.ready, *job_prerequisites(lane.job)],
+            depends_on=[*controller.ready, *job_prerequisites(lane)],
             opts=platform.inside,
         )
 
@@ -161,7 +161,7 @@ def _gitlab(
     plan: ClusterPlan,
     secrets: Mapping[str, pulumi.Output[str]],
     platform: Platform,
-    job_prerequisites: Callable[[Job], list[pulumi.Resource]],
+    job_prerequisites: Callable[[LanePlan], list[pulumi.Resource]],
 ) -> None:
     gitlab = plan.gitlab
     if gitlab is None:
@@ -175,9 +175,9 @@ def _gitlab(
     )
     for lane in gitlab.lanes:
         GitLabLane(
-            f"{name}-gitlab-{lane.name}",
+            f"{name}-{lane.forge}-{lane.name}",
             plan=lane,
             token=secrets[lane.token_secret] if lane.token_secret else None,
-            depends_on=[space, *job_prerequisites(lane.job)],
+            depends_on=[space, *job_prerequisites(lane)],
             opts=platform.inside,
         )

@@ -13,7 +13,7 @@ from fleet.kubernetes.releases import Release
 
 def install(
     logical_name: str,
-    release: Release,
+    release: Release[Any],
     opts: pulumi.ResourceOptions,
     *,
     depends_on: Sequence[pulumi.Resource],

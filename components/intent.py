@@ -12,12 +12,11 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import pulumi
 
-from fleet.clusters.nodes import Pool
+from fleet.clusters import nodes
+from fleet.clusters.nodes import ANYWHERE, Placement, Pool
 from fleet.config.base import Model
 from fleet.config.load import parse_as
 from fleet.findings import errors
-from fleet.kubernetes import placement
-from fleet.kubernetes.placement import ANYWHERE, Placement
 
 _Config = TypeVar("_Config", bound=Model)
 
@@ -83,9 +82,7 @@ def system_placement(pools: Sequence[AnyPool]) -> Placement:
     """Return where controllers run: on these pools, or on any node without a taint."""
     if not pools:
         return ANYWHERE
-    return placement.system_placement(
-        [pool if isinstance(pool, Pool) else pool.plan for pool in pools]
-    )
+    return nodes.system_placement([pool if isinstance(pool, Pool) else pool.plan for pool in pools])
 
 
 def pool_resources(pools: Iterable[AnyPool]) -> list[pulumi.Resource]:

@@ -1,9 +1,9 @@
-"""What the nodes of a pool cost when all idle and when all full.
+"""The monthly cost of a pool's nodes without jobs and at full size.
 
 Units: USD a month of 730 hours, on demand, Linux, at the prices of the catalog (`Price.date` and
-`.source`). Spot and preemptible nodes cost less and capacity blocks otherwise, which is said and
-not counted; nodes of somebody else cost nothing here; disks, traffic, NAT and the control plane are
-extra.
+`.source`). The lower price of spot and preemptible nodes and the price of capacity blocks are not
+counted, only named. Nodes of an existing cluster cost nothing here. Disks, traffic, NAT and the
+control plane are extra.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 from fleet.catalog.ec2 import INSTANCE_TYPES, PRICE_REGION
 from fleet.catalog.oci import PRICE_SOURCE, SHAPES
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.nodes import Pool
 
 HOURS_PER_MONTH: Final = 730
@@ -24,39 +24,36 @@ _NOT_COUNTED: Final = {
     "CAPACITY_BLOCK": "a capacity block is paid in advance, at its own price; not counted",
     "preemptible": "preemptible costs less; not counted",
 }
-"""Capacity, in the platform's word -> how its price differs from the one on demand."""
+"""How the price of a purchase option (`Pool.capacity`) differs from the on-demand price."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MonthlyCost:
-    """USD a month: `floor` while no job runs, `ceiling` with every pool at its maximum."""
+    """USD a month: `floor` while no job runs, `ceiling` with every pool at `max_size`."""
 
-    floor: float
-    ceiling: float
+    floor: float = 0
+    ceiling: float = 0
 
     def __add__(self, other: MonthlyCost) -> MonthlyCost:
         return MonthlyCost(floor=self.floor + other.floor, ceiling=self.ceiling + other.ceiling)
 
 
-NOTHING: Final = MonthlyCost(floor=0, ceiling=0)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
-    """What one node costs an hour on demand, in USD."""
+    """The on-demand price of one node an hour, in USD."""
 
     kind: str
     """Instance type or shape."""
     usd_per_hour: float
     region: str | None
-    """Whose price it is; None where the cloud has one price everywhere."""
+    """Region of the price; `None` if the cloud has one price everywhere."""
     date: date | None
-    """Day of the price list; None where it carried none."""
+    """Day of the price list; `None` if the list has no date."""
     source: str
 
 
 def price(pool: Pool) -> Price | None:
-    """The price of a pool's dearest kind of node; None where the nodes are somebody else's."""
+    """Return the price of a pool's most expensive node; `None` for an existing cluster."""
     priced = [(node.usd_per_hour, node.kind) for node in pool.nodes if node.usd_per_hour]
     if not priced:
         return None
@@ -77,19 +74,19 @@ def price(pool: Pool) -> Price | None:
 
 
 def not_counted(pool: Pool) -> str | None:
-    """How the pool's real price differs from the one that is counted; None where it does not."""
+    """Return how the pool's price differs from the counted one; `None` if it does not."""
     return _NOT_COUNTED.get(pool.capacity)
 
 
 def monthly_cost(pool: Pool, *, waiting: int = 0) -> MonthlyCost:
-    """Cost of one pool, at the price of its dearest kind of node.
+    """Return the cost of one pool, at the price of its most expensive node.
 
-    `waiting` nodes are held by runners that wait for jobs. A paused pool starts no node: it costs
-    nothing until it goes on.
+    `waiting` is the number of nodes that idle runners keep. A paused pool starts no node, so it
+    costs nothing.
     """
     found = price(pool)
     if found is None or pool.paused:
-        return NOTHING
+        return MonthlyCost()
     monthly = found.usd_per_hour * HOURS_PER_MONTH
     return MonthlyCost(
         floor=min(max(pool.min_size, waiting), pool.max_size) * monthly,

@@ -1,60 +1,56 @@
-"""From a stack's spec to its plan."""
+"""Derive the plan of a stack: what each cluster consists of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from fleet.clusters.autoscaler import AutoscalerPlan, autoscaler_plan
 from fleet.clusters.eks import EksPlan, eks_plan
 from fleet.clusters.existing import ExistingPlan, existing_plan
-from fleet.clusters.nodes import Pool
+from fleet.clusters.nodes import Placement, Pool, system_placement
 from fleet.clusters.oke import OkePlan, oke_plan
 from fleet.config.github import GitHub
 from fleet.config.gitlab import GitLab
-from fleet.config.stack import Cluster, Stack
+from fleet.config.stack import Charts, Cluster, Stack
 from fleet.gpu_stack.host_devices import HostDevicesPlan, host_devices_plan
 from fleet.gpu_stack.ownership import ownership
 from fleet.gpu_stack.plan import GpuStackPlan, gpu_stack_plan
-from fleet.kubernetes.placement import Placement, system_placement
 from fleet.kubernetes.releases import Release
-from fleet.runners.access import JobAccess
 from fleet.runners.github import (
     ArcControllerPlan,
     GitHubLanePlan,
     arc_controller_plan,
     github_lane_plan,
+    github_secret,
 )
 from fleet.runners.gitlab import GitLabLanePlan, gitlab_lane_plan
-from fleet.runners.job import Job
-from fleet.runners.secrets import ExternalSecret
+from fleet.runners.lanes import ExternalSecret, JobAccess
+
+Lane: TypeAlias = GitHubLanePlan | GitLabLanePlan
+PlatformPlan: TypeAlias = EksPlan | OkePlan | ExistingPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GitHubPlan:
-    """GitHub's side of a cluster, and the secret with the App's key."""
+    """The ARC controller of a cluster and its scale sets."""
 
     controller: ArcControllerPlan
     private_key: str | None
-    """Pulumi secret; None where somebody else makes the Kubernetes Secret."""
+    """Pulumi secret with the App's key; `None` if the Kubernetes Secret exists already."""
     lanes: tuple[GitHubLanePlan, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GitLabPlan:
-    """GitLab's side of a cluster."""
+    """The GitLab runners of a cluster."""
 
     url: str
     api_token: str | None
-    """Pulumi secret with which runners are created."""
+    """Pulumi secret with the token that creates runners."""
     privileged: bool
     """Whether a lane runs privileged jobs, which their namespace must admit."""
     lanes: tuple[GitLabLanePlan, ...]
-
-
-ClusterKind: TypeAlias = Literal["eks", "oke", "existing"]
-PlatformPlan: TypeAlias = EksPlan | OkePlan | ExistingPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +62,7 @@ class ClusterPlan:
     platform: PlatformPlan
     """The cluster itself and its pools."""
     autoscaler: AutoscalerPlan | None
-    """The chart; None where the platform has an autoscaler of its own, or none."""
+    """The chart; `None` on OKE, which has an add-on, and in existing clusters."""
     gpu_stack: GpuStackPlan
     host_devices: HostDevicesPlan | None
     github: GitHubPlan | None
@@ -74,59 +70,45 @@ class ClusterPlan:
 
     @property
     def pools(self) -> tuple[Pool, ...]:
-        """Every pool, in the order of the file."""
+        """Every pool, in the order of the stack file."""
         return self.platform.pools
 
     @property
-    def kind(self) -> ClusterKind:
-        """The key of the stack file that says what it is."""
-        match self.platform:
-            case EksPlan():
-                return "eks"
-            case OkePlan():
-                return "oke"
-            case ExistingPlan():
-                return "existing"
+    def lanes(self) -> tuple[Lane, ...]:
+        """Every lane: those of GitHub, then those of GitLab."""
+        return (
+            *(self.github.lanes if self.github is not None else ()),
+            *(self.gitlab.lanes if self.gitlab is not None else ()),
+        )
 
-    def releases(self) -> Iterator[Release]:
+    @property
+    def releases(self) -> tuple[Release[Any], ...]:
         """Every Helm release of the cluster."""
-        if self.autoscaler is not None:
-            yield self.autoscaler.release
-        if isinstance(self.platform, EksPlan) and self.platform.efa_plugin is not None:
-            yield self.platform.efa_plugin
-        stack = self.gpu_stack
-        yield from (one for one in (stack.device_plugin, stack.operator) if one is not None)
-        if self.github is not None:
-            yield self.github.controller.release
-            yield from (lane.release for lane in self.github.lanes)
-        if self.gitlab is not None:
-            yield from (lane.release for lane in self.gitlab.lanes)
+        releases = (
+            self.autoscaler.release if self.autoscaler is not None else None,
+            *self.platform.releases,
+            self.gpu_stack.device_plugin,
+            self.gpu_stack.operator,
+            self.github.controller.release if self.github is not None else None,
+            *(lane.release for lane in self.lanes),
+        )
+        return tuple(one for one in releases if one is not None)
 
-    def jobs(self) -> Iterator[tuple[str, Job]]:
-        """Every lane's job with the lane's path."""
-        lanes = [*(self.github.lanes if self.github else ())]
-        for lane in [*lanes, *(self.gitlab.lanes if self.gitlab else ())]:
-            yield lane.path, lane.job
-
-    def accesses(self) -> Iterator[JobAccess]:
-        """Rights of lanes whose jobs may deploy into the cluster."""
-        lanes = [*(self.github.lanes if self.github else ())]
-        for lane in [*lanes, *(self.gitlab.lanes if self.gitlab else ())]:
-            if lane.access is not None:
-                yield lane.access
+    @property
+    def accesses(self) -> tuple[JobAccess, ...]:
+        """Rights of the lanes whose jobs may deploy into the cluster."""
+        return tuple(lane.access for lane in self.lanes if lane.access is not None)
 
     @property
     def job_namespaces(self) -> tuple[str, ...]:
-        """Namespaces that this program makes for what jobs deploy."""
-        return tuple(dict.fromkeys(name for one in self.accesses() for name in one.made_namespaces))
+        """Namespaces that this program creates for what jobs deploy."""
+        return tuple(dict.fromkeys(name for one in self.accesses for name in one.made_namespaces))
 
-    def external_secrets(self) -> Iterator[ExternalSecret]:
-        """Kubernetes Secrets that somebody else puts into the cluster."""
-        if self.github is not None and self.github.controller.external_secret is not None:
-            yield self.github.controller.external_secret
-        for lane in self.gitlab.lanes if self.gitlab else ():
-            if lane.external_secret is not None:
-                yield lane.external_secret
+    @property
+    def external_secrets(self) -> tuple[ExternalSecret, ...]:
+        """Kubernetes Secrets that this program does not create, each once."""
+        found = (lane.external_secret for lane in self.lanes)
+        return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,10 +119,10 @@ class Plan:
 
 
 def build(stack: Stack) -> Plan:
-    """Derive the plan of a stack.
+    """Return the plan of a stack.
 
-    The stack may still break rules: a lane is planned on those of its pools that exist, and left
-    out when none does, so that checks see as much of it as there is.
+    The stack may still break rules. A lane is planned on those of its pools that exist, and is
+    left out if none does, so that checks can judge the rest of the stack.
     """
     return Plan(
         clusters=tuple(
@@ -151,87 +133,88 @@ def build(stack: Stack) -> Plan:
     )
 
 
-def _platform(name: str, spec: Cluster, stack: Stack) -> PlatformPlan | None:
-    """The cluster of the kind that the file names; None where it names none."""
+def _platform(name: str, cluster: Cluster, stack: Stack) -> PlatformPlan | None:
+    """Return the cluster, or `None` if the stack file declares none of the three kinds."""
     tags = {**stack.tags, "gpu-runners/cluster": name}
-    if spec.eks is not None:
-        return eks_plan(name, spec.eks, ownership(spec), tags, stack.charts)
-    if spec.oke is not None:
-        return oke_plan(name, spec.oke, ownership(spec), tags)
-    if spec.existing is not None:
-        return existing_plan(name, spec.existing, ownership(spec))
+    owners = ownership(cluster.gpu_stack, cluster.default_advertiser)
+    if cluster.eks is not None:
+        return eks_plan(name, cluster.eks, owners, tags, stack.charts)
+    if cluster.oke is not None:
+        return oke_plan(name, cluster.oke, owners, tags)
+    if cluster.existing is not None:
+        return existing_plan(name, cluster.existing, owners)
     return None
 
 
-def _cluster(name: str, spec: Cluster, platform: PlatformPlan, stack: Stack) -> ClusterPlan:
-    pools = {pool.name: pool for pool in platform.pools}
+def _cluster(name: str, cluster: Cluster, platform: PlatformPlan, stack: Stack) -> ClusterPlan:
+    charts = stack.charts
     system = system_placement(platform.pools)
-    github = _github(name, spec.github, pools, system, stack) if spec.github is not None else None
-    gitlab = _gitlab(name, spec.gitlab, pools, system, stack) if spec.gitlab is not None else None
-    lanes = [*(github.lanes if github else ()), *(gitlab.lanes if gitlab else ())]
+    github = _github(cluster.github, platform, system, charts) if cluster.github else None
+    gitlab = _gitlab(cluster.gitlab, platform, system, charts) if cluster.gitlab else None
+    lanes = (*(github.lanes if github else ()), *(gitlab.lanes if gitlab else ()))
+    owners = ownership(cluster.gpu_stack, cluster.default_advertiser)
     return ClusterPlan(
         name=name,
         protect=stack.protect,
         platform=platform,
         autoscaler=(
-            autoscaler_plan(platform, [lane.job.pools for lane in lanes], system, stack.charts)
+            autoscaler_plan(platform, [lane.pool_names for lane in lanes], system, charts)
             if isinstance(platform, EksPlan)
             else None
         ),
-        gpu_stack=gpu_stack_plan(
-            platform.pools, spec.gpu_stack, ownership(spec), stack.charts, system=system
-        ),
+        gpu_stack=gpu_stack_plan(platform.pools, cluster.gpu_stack, owners, charts, system=system),
         host_devices=host_devices_plan(platform.pools),
         github=github,
         gitlab=gitlab,
     )
 
 
-def _known(names: tuple[str, ...], pools: dict[str, Pool]) -> tuple[Pool, ...]:
+def _known(platform: PlatformPlan, names: tuple[str, ...]) -> tuple[Pool, ...]:
+    pools = {pool.name: pool for pool in platform.pools}
     return tuple(pools[name] for name in names if name in pools)
 
 
 def _github(
-    cluster: str, spec: GitHub, pools: dict[str, Pool], system: Placement, stack: Stack
+    github: GitHub, platform: PlatformPlan, system: Placement, charts: Charts
 ) -> GitHubPlan:
     return GitHubPlan(
-        controller=arc_controller_plan(spec, system, stack.charts),
-        private_key=spec.app.private_key.secret if spec.app is not None else None,
+        controller=arc_controller_plan(github, system, charts),
+        private_key=github.app.private_key.secret if github.app is not None else None,
         lanes=tuple(
             github_lane_plan(
                 name,
                 lane,
-                path=f"clusters.{cluster}.github.lanes.{name}",
-                pools=known,
+                cluster=platform.name,
+                pools=pools,
+                url=github.url,
                 system=system,
-                github=spec,
-                charts=stack.charts,
+                secret=github_secret(github),
+                charts=charts,
             )
-            for name, lane in spec.lanes.items()
-            if (known := _known(lane.pools, pools))
+            for name, lane in github.lanes.items()
+            if (pools := _known(platform, lane.pools))
         ),
     )
 
 
 def _gitlab(
-    cluster: str, spec: GitLab, pools: dict[str, Pool], system: Placement, stack: Stack
+    gitlab: GitLab, platform: PlatformPlan, system: Placement, charts: Charts
 ) -> GitLabPlan:
     return GitLabPlan(
-        url=spec.url,
-        api_token=spec.api_token.secret if spec.api_token is not None else None,
-        privileged=any(lane.privileged for lane in spec.lanes.values()),
+        url=gitlab.url,
+        api_token=gitlab.api_token.secret if gitlab.api_token is not None else None,
+        privileged=any(lane.privileged for lane in gitlab.lanes.values()),
         lanes=tuple(
             gitlab_lane_plan(
                 name,
                 lane,
-                cluster=cluster,
-                path=f"clusters.{cluster}.gitlab.lanes.{name}",
-                pools=known,
+                cluster=platform.name,
+                pools=pools,
+                url=gitlab.url,
                 system=system,
-                gitlab=spec,
-                charts=stack.charts,
+                charts=charts,
             )
-            for name, lane in spec.lanes.items()
-            if (known := _known(lane.pools, pools))
+            for name, lane in gitlab.lanes.items()
+            if (pools := _known(platform, lane.pools))
         ),
     )

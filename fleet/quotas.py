@@ -1,23 +1,21 @@
-"""What a stack at full size takes of the quotas of its clouds, to ask for before a node is missing.
+"""The cloud quotas that a stack needs at full size, to be raised before a node is refused.
 
-Units: vCPUs on EC2; GPUs, or OCPUs and GB of memory, on OCI. A paused pool takes nothing, nor does
-capacity that was reserved under a limit of its own (capacity blocks, OCI's reservations). Names,
-codes and defaults: `fleet.catalog.quotas`.
+Units: vCPUs on EC2; GPUs, or OCPUs and GB of memory, on OCI. A paused pool needs nothing, nor does
+capacity that is reserved under a limit of its own (capacity blocks, OCI reservations). Names, codes
+and defaults: `fleet.catalog.quotas`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.oci import SHAPES
 from fleet.catalog.quotas import ec2_quota, oci_limits
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.eks_pools import EksPool
-from fleet.clusters.oke import OkePlan
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.eks import EksPlan, EksPool
+from fleet.clusters.oke import OkePlan, OkePool
 from fleet.plan import Plan
 
 Key = tuple[str | None, str, tuple[str, ...], str]
@@ -25,48 +23,37 @@ Key = tuple[str | None, str, tuple[str, ...], str]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuotaNeed:
-    """One quota and what all pools that count against it need together, at full size."""
+    """One quota, and the sum of what its pools need at full size."""
 
     cloud: Literal["aws", "oci"]
     account: str | None
-    """Profile of the stack file; None for the ambient one."""
+    """Profile in the stack file; `None` for the ambient one."""
     region: str
     domains: tuple[str, ...]
-    """Availability domains that share the need, each with a limit of its own; none on EC2."""
+    """Availability domains of the pools, each with a limit of its own; none on EC2."""
     name: str
     code: str | None
-    """Of Service Quotas; OCI has none."""
+    """Code in AWS Service Quotas; `None` on OCI."""
     unit: str
     needed: int
     default: int | None
-    """What a new account has; None where nobody says it."""
+    """Value of a new account; `None` if it is not documented."""
     pools: tuple[str, ...] = field(default=())
-    """Cluster and pool, joined by a slash."""
+    """`<cluster>/<pool>` of each pool."""
 
 
 def quotas(plan: Plan) -> tuple[QuotaNeed, ...]:
-    """Every quota that the pools of a stack count against, the clouds in the order of the file."""
+    """Return every quota that the pools of a stack count against, in the order of the file."""
     needs: dict[Key, QuotaNeed] = {}
     for need in _needs(plan):
         key = (need.account, need.region, need.domains, need.name)
         known = needs.get(key)
-        needs[key] = need if known is None else _sum(known, need)
+        if known is not None:
+            need = replace(  # noqa: PLW2901
+                known, needed=known.needed + need.needed, pools=(*known.pools, *need.pools)
+            )
+        needs[key] = need
     return tuple(needs.values())
-
-
-def _sum(one: QuotaNeed, other: QuotaNeed) -> QuotaNeed:
-    return QuotaNeed(
-        cloud=one.cloud,
-        account=one.account,
-        region=one.region,
-        domains=one.domains,
-        name=one.name,
-        code=one.code,
-        unit=one.unit,
-        needed=one.needed + other.needed,
-        default=one.default,
-        pools=(*one.pools, *other.pools),
-    )
 
 
 def _needs(plan: Plan) -> Iterator[QuotaNeed]:
@@ -81,7 +68,7 @@ def _needs(plan: Plan) -> Iterator[QuotaNeed]:
                     if not pool.paused and pool.capacity_reservation_id is None:
                         yield from _oci(oke, pool)
             case _:
-                pass  # the nodes are somebody else's
+                pass  # This program does not manage the nodes of an existing cluster.
 
 
 def _ec2(eks: EksPlan, pool: EksPool) -> QuotaNeed:

@@ -57,9 +57,9 @@ def existing(file: StackFile) -> list[Resource]:
         return []
     found: list[Resource] = []
     for cluster in fleet.plan.clusters:
-        for secret in cluster.external_secrets():
+        for secret in cluster.external_secrets:
             found.append(outside.secret(secret.namespace, secret.name, secret.keys))
-        for access in cluster.accesses():
+        for access in cluster.accesses:
             names = [name for name in access.namespaces if name not in access.made_namespaces]
             found += map(outside.namespace, names)
         for pool in cluster.pools:

@@ -70,15 +70,15 @@ def _lanes(plan: ClusterPlan) -> dict[str, Any]:
     github = plan.github.lanes if plan.github is not None else ()
     gitlab = plan.gitlab.lanes if plan.gitlab is not None else ()
     return {
-        "github": {lane.name: {"runs-on": list(lane.runs_on)} for lane in github},
-        "gitlab": {lane.name: {"tags": list(lane.tags)} for lane in gitlab},
+        "github": {lane.name: {"runs-on": list(lane.labels)} for lane in github},
+        "gitlab": {lane.name: {"tags": list(lane.labels)} for lane in gitlab},
     }
 
 
 def _versions(plan: ClusterPlan) -> dict[str, Any]:
     return {
         **_platform_versions(plan),
-        "charts": {one.chart.rpartition("/")[2]: one.version for one in plan.releases()},
+        "charts": {one.chart.rpartition("/")[2]: one.version for one in plan.releases},
         "gpus": {pool.name: pool.gpu for pool in plan.pools if pool.gpu is not None},
     }
 

@@ -13,7 +13,7 @@ import pulumi_kubernetes as kubernetes
 import pulumi_oci as oci
 import yaml
 
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.load import Fleet, load
 from fleet.plan import ClusterPlan
 

@@ -98,7 +98,7 @@ def test_an_example_is_a_whole_stack_file_that_names_its_seed(system: str) -> No
 
 @every_example
 def test_an_example_loads_and_every_lane_of_it_is_planned(system: str) -> None:
-    planned = {place for one in fleet(system).plan.clusters for place, _ in one.jobs()}
+    planned = {lane.path for one in fleet(system).plan.clusters for lane in one.lanes}
     written = {
         f"clusters.{name}.{forge}.lanes.{lane}"
         for name, spec in fleet(system).stack.clusters.items()
@@ -136,7 +136,7 @@ def test_ska_size_classes_are_those_of_its_tables(
     system: str, tag: str, cpu: str, memory: str, limit: str, gpus: int, jobs: int
 ) -> None:
     lane = gitlab_lane(system, tag)
-    assert lane.tags == (tag,)
+    assert lane.labels == (tag,)
     assert lane.release.values["concurrent"] == jobs
     executor = runner(lane)["kubernetes"]
     assert parse_cpu(executor["cpu_request"]) == parse_cpu(cpu)
@@ -155,7 +155,7 @@ def test_ska_lanes_are_the_rows_of_its_tables_and_no_more() -> None:
 
 def test_ska_gpus_are_as_many_as_its_runner_promises() -> None:
     pools = {pool.name: pool for pool in cluster("ska-dp").pools}
-    cards = [pools[name] for name in gitlab_lane("ska-dp", "ska-dp-gpu-a100").job.pools]
+    cards = [pools[name] for name in gitlab_lane("ska-dp", "ska-dp-gpu-a100").pool_names]
     assert sum(pool.nodes[0].gpus * pool.max_size for pool in cards) == 8
     assert {pool.gpu for pool in cards} == {"A100-40GB"}
 
@@ -173,7 +173,7 @@ def test_ska_jobs_on_gpus_meet_the_seeds_contract_without_writing_it() -> None:
 def test_flywheel_gpu_lanes_have_the_seeds_tags_image_and_bounds() -> None:
     for model in ("l40s", "a100"):
         lane = gitlab_lane("gloriousflywheel-gitlab", f"gpu-{model}")
-        assert sorted(lane.tags) == sorted({"gpu", "nvidia", "cuda", model, "linux"})
+        assert sorted(lane.labels) == sorted({"gpu", "nvidia", "cuda", model, "linux"})
         assert lane.release.values["concurrent"] == 2
         hpa = lane.release.values["hpa"]
         assert (hpa["minReplicas"], hpa["maxReplicas"]) == (1, 2)
@@ -194,7 +194,7 @@ def test_flywheel_runner_types_differ_in_image_and_tags() -> None:
     for name, expected in tags.items():
         lane = gitlab_lane("gloriousflywheel-gitlab", name)
         executor = runner(lane)["kubernetes"]
-        assert set(lane.tags) == expected
+        assert set(lane.labels) == expected
         assert (executor["cpu_request"], executor["memory_request"]) == ("100m", "256Mi")
         assert executor.get("privileged", False) == (name == "dind")
 
@@ -202,7 +202,7 @@ def test_flywheel_runner_types_differ_in_image_and_tags() -> None:
 def test_honeys_lane_asks_for_the_device_on_honey_and_for_no_gpu() -> None:
     for lane, device in (("tinyland-nix-gpu", "dri"), ("tinyland-nix-kvm", "kvm")):
         planned = github_lane("gloriousflywheel-honey", lane)
-        assert planned.job.pools == ("honey",)
+        assert planned.pool_names == ("honey",)
         container = runner_container(planned)
         assert container["resources"]["limits"][f"gpu-runners/{device}"] in (1, "1")
         assert "nvidia.com/gpu" not in container["resources"]["limits"]
@@ -230,7 +230,7 @@ def test_pytorch_runners_are_those_of_the_guide(
     lane = github_lane(f"pytorch-cloud-{environment}", f"pytorch-gpu-runners-{environment}")
     values = lane.release.values
     assert (values["minRunners"], values["maxRunners"]) == (least, most)
-    assert lane.runs_on == (lane.name, "self-hosted", "linux", "x64", "gpu", "cuda")
+    assert lane.labels == (lane.name, "self-hosted", "linux", "x64", "gpu", "cuda")
     resources = runner_container(lane)["resources"]
     assert parse_cpu(str(resources["requests"]["cpu"])) == parse_cpu(cpu)
     assert quantity(resources["requests"]["memory"]) == quantity(memory)

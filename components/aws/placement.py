@@ -9,7 +9,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.aws.cluster import EksClusterAttributes
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 
 
 class Interconnect:

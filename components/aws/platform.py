@@ -12,8 +12,7 @@ from components.aws.pool import GpuNodeGroup
 from components.gpu.stack import DevicePlugin
 from components.platform import Connect, Platform
 from fleet.clusters.autoscaler import AutoscalerPlan
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPlan, EksPool
 
 
 def eks_platform(

@@ -15,8 +15,7 @@ from components import intent
 from components.aws.cluster import EksCluster, EksClusterAttributes
 from components.aws.placement import Interconnect
 from fleet.catalog.eks import AMI_TYPES, KUBERNETES_VERSIONS, TAINT_EFFECTS
-from fleet.clusters.eks import user_data
-from fleet.clusters.eks_pools import EksPool, eks_pool
+from fleet.clusters.eks import EksPool, eks_pool, user_data
 from fleet.clusters.nodes import LiveSize
 from fleet.config import pools as config
 from fleet.gpu_stack.ownership import Ownership

@@ -7,7 +7,7 @@ https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-star
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import pulumi
 
@@ -16,8 +16,7 @@ from components.helm import install, namespace
 from components.intent import AnyPool
 from fleet.config.gpu_stack import Advertiser, GpuStack
 from fleet.config.gpu_stack import GpuOperator as OperatorConfig
-from fleet.config.stack import Charts
-from fleet.gpu_stack.ownership import Ownership
+from fleet.gpu_stack.ownership import ownership
 from fleet.gpu_stack.plan import gpu_stack_plan
 from fleet.kubernetes.releases import Release
 
@@ -45,7 +44,7 @@ class DevicePlugin(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        release: Release | None = None,
+        release: Release[Any] | None = None,
         pools: Sequence[AnyPool] = (),
         depends_on: Sequence[pulumi.Resource] = (),
         opts: pulumi.ResourceOptions | None = None,
@@ -68,7 +67,7 @@ class GpuOperator(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        release: Release | None = None,
+        release: Release[Any] | None = None,
         pools: Sequence[AnyPool] = (),
         system_pools: Sequence[AnyPool] = (),
         advertiser: Advertiser = "device_plugin",
@@ -94,7 +93,7 @@ def _plan(
     pools: Sequence[AnyPool],
     system_pools: Sequence[AnyPool] = (),
     operator: Mapping[str, object] | None = None,
-) -> Release:
+) -> Release[Any]:
     """Return the release of the operator, or of the device plugin if `operator` is None."""
     plans = intent.pool_plans(component, pools)
     without = [pool.name for pool in plans if pool.gpu is None]
@@ -103,17 +102,9 @@ def _plan(
             component, [f"  pools: {', '.join(without)} has no GPU.\n    Pass GPU pools only."]
         )
     spec = None if operator is None else intent.read(OperatorConfig, component, operator)
+    stack = GpuStack(advertiser=advertiser, operator=spec)
     plan = gpu_stack_plan(
-        plans,
-        GpuStack(advertiser=advertiser, operator=spec),
-        Ownership(
-            advertiser=advertiser,
-            operator=spec is not None,
-            driver=spec is not None and spec.driver,
-            toolkit=spec is not None and spec.toolkit,
-        ),
-        Charts(),
-        system=intent.system_placement(system_pools),
+        plans, stack, ownership(stack), system=intent.system_placement(system_pools)
     )
     release = plan.device_plugin if spec is None else plan.operator
     if release is None:
@@ -122,7 +113,7 @@ def _plan(
 
 
 def _privileged_release(
-    name: str, release: Release, parent: pulumi.Resource, depends_on: Sequence[pulumi.Resource]
+    name: str, release: Release[Any], parent: pulumi.Resource, depends_on: Sequence[pulumi.Resource]
 ) -> list[pulumi.Resource]:
     child = pulumi.ResourceOptions(parent=parent)
     space = namespace(

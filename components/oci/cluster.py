@@ -14,8 +14,7 @@ import pulumi_oci as oci
 import yaml
 
 from components.oci.network import OkeNetwork
-from fleet.clusters.oke import OkePlan, kubeconfig_user
-from fleet.clusters.oke_pools import CNI_TYPE
+from fleet.clusters.oke import CNI_TYPE, OkePlan, kubeconfig_user
 from fleet.config.gpu_stack import Advertiser
 
 

@@ -12,8 +12,7 @@ from components.oci.cluster import OkeCluster
 from components.oci.network import OkeNetwork
 from components.oci.pool import GpuNodePool
 from components.platform import Connect, Platform
-from fleet.clusters.oke import OkePlan
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePlan, OkePool
 
 
 def oke_platform(

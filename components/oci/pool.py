@@ -16,8 +16,7 @@ from components import intent
 from components.oci.cluster import OkeCluster, OkeClusterAttributes
 from fleet.catalog.oke import NodeImage, newest_gpu_image, newest_image
 from fleet.clusters.nodes import LiveSize
-from fleet.clusters.oke import node_metadata, node_pool_tags
-from fleet.clusters.oke_pools import CNI_TYPE, OkePool, oke_pool
+from fleet.clusters.oke import CNI_TYPE, OkePool, node_metadata, node_pool_tags, oke_pool
 from fleet.config import oke_pools as config
 from fleet.gpu_stack.ownership import Ownership
 

@@ -50,4 +50,4 @@ class ArcLane(pulumi.ComponentResource):
                 )
             )
         install(f"{name}-release", plan.release, child, depends_on=prerequisites)
-        self.register_outputs({"runs_on": plan.runs_on})
+        self.register_outputs({"runs_on": plan.labels})

@@ -62,7 +62,7 @@ class GitLabLane(pulumi.ComponentResource):
             if token is not None
             else None,
         )
-        self.register_outputs({"tags": list(plan.tags)})
+        self.register_outputs({"tags": list(plan.labels)})
 
 
 def _fingerprint(token: pulumi.Input[str]) -> pulumi.Output[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from fleet.runners.access import JobAccess
+from fleet.runners.lanes import JobAccess
 
 
 def job_access(

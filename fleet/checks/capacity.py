@@ -9,10 +9,9 @@ from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.oci import SHAPES
 from fleet.checks.check import check
 from fleet.checks.view import View
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPlan, EksPool
 from fleet.clusters.nodes import Pool
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePool
 from fleet.findings import Finding
 from fleet.quotas import quotas
 
@@ -48,8 +47,9 @@ def spot_fallback(view: View) -> Iterator[Finding]:
             yield spot_fallback.finding(
                 f"{lane.path}.pools",
                 message=(
-                    f"are all spot or preemptible ({', '.join(lane.job.pools)}): jobs wait while "
-                    "the cloud has no such capacity, and an interruption can end several at once"
+                    f"are all spot or preemptible ({', '.join(lane.plan.pool_names)}): jobs wait "
+                    "while the cloud has no such capacity, and an interruption can end several "
+                    "at once"
                 ),
                 remedy="add an on-demand pool at the end, or silence spot-fallback with a reason",
             )

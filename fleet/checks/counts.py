@@ -7,7 +7,7 @@ from math import ceil
 
 from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.nodes import Node, Pool
 from fleet.cost import HOURS_PER_MONTH, monthly_cost
 from fleet.findings import Finding
@@ -20,13 +20,13 @@ def over_commitment(view: View) -> Iterator[Finding]:
     """Lanes that start more jobs than their pools hold at their maximum."""
     for lane in view.lanes:
         room = _jobs_at_once(lane)
-        if 0 < room < lane.most_jobs:
+        if 0 < room < lane.max_jobs:
             yield over_commitment.finding(
                 lane.path,
                 message=(
-                    f"starts up to {lane.most_jobs} jobs, but its pools "
-                    f"({', '.join(lane.job.pools)}) hold {room} at their maximum ({_limits(lane)})"
-                    f": {lane.most_jobs - room} would wait in Pending"
+                    f"starts up to {lane.max_jobs} jobs, but its pools "
+                    f"({', '.join(lane.plan.pool_names)}) hold {room} at their maximum "
+                    f"({_limits(lane)}): {lane.max_jobs - room} would wait in Pending"
                 ),
                 remedy=f"raise max_size of a pool, or lower the lane's maximum to {room}",
             )
@@ -60,8 +60,8 @@ def shared_pools(view: View) -> Iterator[Finding]:
     for cluster in view.plan.clusters:
         pools = {pool.name: pool for pool in cluster.pools if pool.gpu is not None}
         for lanes in _groups_that_share(view.lanes_of(cluster)):
-            names = list(dict.fromkeys(name for lane in lanes for name in lane.job.pools))
-            wanted = sum(lane.most_jobs * lane.job.gpus for lane in lanes)
+            names = list(dict.fromkeys(name for lane in lanes for name in lane.plan.pool_names))
+            wanted = sum(lane.max_jobs * lane.job.gpus for lane in lanes)
             available = sum(
                 pools[name].max_size * pools[name].advertised
                 for name in names
@@ -93,12 +93,12 @@ def _groups_that_share(lanes: tuple[LaneView, ...]) -> list[list[LaneView]]:
 
     with_gpus = [lane for lane in lanes if lane.job.gpus]
     for lane in with_gpus:
-        first = root(lane.job.pools[0])
-        for name in lane.job.pools[1:]:
+        first = root(lane.plan.pool_names[0])
+        for name in lane.plan.pool_names[1:]:
             parents[root(name)] = first
     groups: dict[str, list[LaneView]] = {}
     for lane in with_gpus:
-        groups.setdefault(root(lane.job.pools[0]), []).append(lane)
+        groups.setdefault(root(lane.plan.pool_names[0]), []).append(lane)
     return list(groups.values())
 
 
@@ -141,7 +141,7 @@ def _smallest_jobs(view: View) -> dict[tuple[str, str], list[tuple[int, str]]]:
     """Return GPUs and lane path of the two smallest jobs of each pool, by cluster and pool."""
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for lane in view.lanes:
-        for name in lane.job.pools if lane.job.gpus else ():
+        for name in lane.plan.pool_names if lane.job.gpus else ():
             jobs = found.setdefault((lane.cluster.name, name), [])
             jobs.append((lane.job.gpus, lane.path))
             jobs.sort()
@@ -174,7 +174,7 @@ def idle_gpus(view: View) -> Iterator[Finding]:
 
 def _idle_runners(lane: LaneView) -> Iterator[Finding]:
     """Runners that wait for jobs hold their GPUs, unless they wait on a CPU node."""
-    least = getattr(lane.plan, "least_jobs", 0)
+    least = lane.plan.min_jobs
     if not least or not lane.job.gpus or lane.pods.launcher is not None or not lane.pools:
         return
     pool = lane.pools[0]

@@ -184,7 +184,7 @@ def unpublished_tags(view: View) -> Iterator[Finding]:
 def contradicted_cuda(view: View) -> Iterator[Finding]:
     """Lanes that declare another CUDA version than the one in their image's name."""
     for lane in view.lanes:
-        image = lane.plan.job_image
+        image = lane.plan.image
         if lane.spec.cuda is None or lane.spec.image is None or image is None:
             continue
         named = cuda_of_image(image)
@@ -256,7 +256,7 @@ def _cuda(lane: LaneView) -> tuple[int, int] | None:
     """
     if lane.spec.cuda is not None:
         return _parse(lane.spec.cuda)
-    image = lane.plan.job_image
+    image = lane.plan.image
     return cuda_of_image(image) if image is not None else None
 
 

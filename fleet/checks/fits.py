@@ -38,7 +38,7 @@ def job_fits(view: View) -> Iterator[Finding]:
 
 def _maxima(lane: LaneView, pool: Pool, node: Node) -> Iterator[Finding]:
     """Compare what a job may raise its request to, if that is more than its request."""
-    has, most, own = offer(pool, node), lane.job.most, lane.job.request
+    has, most, own = offer(pool, node), lane.job.max_request, lane.job.request
     for key, resource, maximum, request in (
         ("max_cpu", CPU, most.cpu_m, own.cpu_m),
         ("max_memory", MEMORY, most.memory_mib, own.memory_mib),
@@ -124,7 +124,7 @@ def starved(view: View) -> Iterator[Finding]:
             yield starved.finding(
                 lane.path,
                 message=(
-                    f"a job's fair share of a node of {', '.join(lane.job.pools)} is "
+                    f"a job's fair share of a node of {', '.join(lane.plan.pool_names)} is "
                     f"{', '.join(small)}, after DaemonSets, reserve, images and side containers: "
                     "a checkout alone needs more"
                 ),

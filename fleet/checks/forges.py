@@ -98,7 +98,7 @@ def hosted_labels(view: View) -> Iterator[Finding]:
         server = host(github.url)
         if server not in ("github.com", "www.github.com") and not server.endswith(".ghe.com"):
             continue
-        for label in plan.runs_on:
+        for label in plan.labels:
             if _HOSTED.fullmatch(label.lower()):
                 is_name = label == plan.name
                 yield hosted_labels.finding(

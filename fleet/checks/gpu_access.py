@@ -127,7 +127,7 @@ def unused_devices(view: View) -> Iterator[Finding]:
         used = {
             (name, lane.job.device)
             for lane in (view.lanes_of(cluster) if offering else ())
-            for name in lane.job.pools
+            for name in lane.plan.pool_names
         }
         for pool in offering:
             for device in sorted(pool.devices):

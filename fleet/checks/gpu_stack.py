@@ -9,10 +9,10 @@ from fleet.catalog.oke import DISABLE_GPU_PLUGIN_LABEL
 from fleet.checks.check import check
 from fleet.checks.places import why_not
 from fleet.checks.view import View
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Pool
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePool
 from fleet.findings import Finding
 from fleet.gpu_stack.plan import default_config
 from fleet.kubernetes.labels import GPU_RESOURCE, SHARING_LABEL
@@ -48,10 +48,10 @@ def one_advertiser(view: View) -> Iterator[Finding]:
 
 def _advertisers(cluster: ClusterPlan, pool: Pool, *, by_cluster: bool) -> Iterator[str]:
     plugin = cluster.gpu_stack.device_plugin
-    if plugin is not None and why_not(plugin.values, pool) is None:
+    if plugin is not None and why_not(plugin.typed_values, pool) is None:
         yield "NVIDIA's device plugin"
     operator = cluster.gpu_stack.operator
-    if operator is not None and operator.values["devicePlugin"]["enabled"]:
+    if operator is not None and operator.typed_values.device_plugin:
         yield "the GPU Operator"
     # OKE installs its add-on on every cluster; only the label keeps it off a node.
     if isinstance(pool, OkePool) and pool.labels.get(DISABLE_GPU_PLUGIN_LABEL) != "true":

@@ -9,7 +9,7 @@ from fleet.catalog.runner_images import lacks_github_runner
 from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
 from fleet.clusters.nodes import Pool
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePool
 from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
 from fleet.config.oke_pools import GPU_BOOT_VOLUME_GB
@@ -47,7 +47,7 @@ def runner_images(view: View) -> Iterator[Finding]:
             verb = "has" if lacks == "certain" else "by its name has"
             hint = (
                 "; the workflow names the job's own image, by container:"
-                if lane.plan.job_image is None
+                if lane.plan.image is None
                 else ""
             )
             yield runner_images.finding(

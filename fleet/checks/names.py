@@ -170,7 +170,7 @@ def _own_namespaces(cluster: ClusterPlan) -> dict[str, str]:
 def gitlab_tags(view: View) -> Iterator[Finding]:
     """Tags that are longer than GitLab allows."""
     for lane in view.lanes:
-        for tag in lane.plan.tags if isinstance(lane.plan, GitLabLanePlan) else ():
+        for tag in lane.plan.labels if isinstance(lane.plan, GitLabLanePlan) else ():
             if len(tag) > GITLAB_TAG.max_length:
                 yield gitlab_tags.finding(
                     f"{lane.path}.tags",

@@ -21,9 +21,8 @@ from fleet.catalog.ec2 import instance_type
 from fleet.catalog.kubelet import eks_pod_limit
 from fleet.checks.check import check
 from fleet.checks.view import View
-from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks import EksPlan, EksPool
 from fleet.clusters.eks_network import NewNetwork
-from fleet.clusters.eks_pools import EksPool
 from fleet.clusters.oke import OkePlan
 from fleet.clusters.oke_network import OkeNewNetwork
 from fleet.findings import Finding, Severity
@@ -69,7 +68,7 @@ def _created(view: View) -> Iterator[_CreatedNetwork]:
         ):
             yield _CreatedNetwork(
                 cluster=cluster,
-                path=f"clusters.{cluster.name}.{cluster.kind}.network.cidr",
+                path=f"clusters.{cluster.name}.{cluster.platform.kind}.network.cidr",
                 cidr=IPv4Network(platform.network.cidr),
             )
 
@@ -138,7 +137,8 @@ def addresses(view: View) -> Iterator[Finding]:
     for network in _created(view):
         platform = network.cluster.platform
         if isinstance(platform, EksPlan) and isinstance(platform.network, NewNetwork):
-            stack = gpu_daemonsets(ownership(view.spec_of(network.cluster)))
+            spec = view.spec_of(network.cluster)
+            stack = gpu_daemonsets(ownership(spec.gpu_stack, spec.default_advertiser))
             gpu_pods = sum(pod.name != _MIG_MANAGER for pod in stack)
             yield from _eks_addresses(network.path, platform, platform.network, gpu_pods)
         elif isinstance(platform, OkePlan) and isinstance(platform.network, OkeNewNetwork):
@@ -265,7 +265,7 @@ def private_endpoints(view: View) -> Iterator[Finding]:
     for cluster in view.plan.clusters:
         if isinstance(cluster.platform, EksPlan | OkePlan) and not cluster.platform.allow:
             yield private_endpoints.finding(
-                f"clusters.{cluster.name}.{cluster.kind}.api.allow",
+                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
                 message=(
                     "is empty, so the endpoint is private: pulumi installs charts through it, and "
                     "an update from outside the network stops half way"

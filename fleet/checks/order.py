@@ -37,7 +37,7 @@ def preference_conflicts(view: View) -> Iterator[Finding]:
         if cluster.autoscaler is None:
             continue
         try:
-            least_wanted_first(lane.job.pools for lane in view.lanes_of(cluster)).prepare()
+            least_wanted_first(lane.plan.pool_names for lane in view.lanes_of(cluster)).prepare()
         except CycleError as error:
             pools = ", ".join(dict.fromkeys(error.args[1]))
             yield preference_conflicts.finding(
@@ -54,12 +54,12 @@ def preference_conflicts(view: View) -> Iterator[Finding]:
 def oke_pool_order(view: View) -> Iterator[Finding]:
     """Lanes on OKE that list several pools: Oracle's autoscaler add-on has no order of pools."""
     for lane in view.lanes:
-        if isinstance(lane.cluster.platform, OkePlan) and len(lane.job.pools) > 1:
+        if isinstance(lane.cluster.platform, OkePlan) and len(lane.plan.pool_names) > 1:
             yield oke_pool_order.finding(
                 f"{lane.path}.pools",
                 message=(
-                    f"are {', '.join(lane.job.pools)}, but Oracle's autoscaler add-on ignores "
-                    "their order: it may add a node to any of them"
+                    f"are {', '.join(lane.plan.pool_names)}, but Oracle's autoscaler add-on "
+                    "ignores their order: it may add a node to any of them"
                 ),
                 remedy=(
                     "no change needed if any of these pools will do: jobs prefer the first one "
@@ -126,7 +126,7 @@ def dear_fallback(view: View) -> Iterator[Finding]:
 def unused_pools(view: View) -> Iterator[Finding]:
     """GPU pools that no lane uses, and costly CPU nodes that always run without a lane."""
     for cluster in view.plan.clusters:
-        used = {name for lane in view.lanes_of(cluster) for name in lane.job.pools}
+        used = {name for lane in view.lanes_of(cluster) for name in lane.plan.pool_names}
         cheapest = min(
             (pool for pool in cluster.pools if pool.gpu is None and pool.min_size),
             key=lambda pool: monthly_cost(pool).floor,

@@ -15,7 +15,7 @@ from fleet.kubernetes.scheduling import (
     CPU,
     MEMORY,
     Amounts,
-    PodSpec,
+    Scheduled,
     lacking,
     offer,
     requests,
@@ -29,12 +29,12 @@ from fleet.workloads import Workload, system_workloads
 def paused_pools(view: View) -> Iterator[Finding]:
     """Lanes that accept jobs although all their pools are paused."""
     for lane in view.lanes:
-        if lane.most_jobs and lane.pools and all(pool.paused for pool in lane.pools):
+        if lane.max_jobs and lane.pools and all(pool.paused for pool in lane.pools):
             yield paused_pools.finding(
                 f"{lane.path}.pools",
                 message=(
-                    f"are all paused ({', '.join(lane.job.pools)}), but the lane is not: it takes "
-                    "jobs, and they wait in Pending"
+                    f"are all paused ({', '.join(lane.plan.pool_names)}), but the lane is not: it "
+                    "takes jobs, and they wait in Pending"
                 ),
                 remedy="set paused: true on the lane too, or resume a pool",
             )
@@ -70,7 +70,7 @@ def _reason(workload: Workload, pool: Pool) -> str | None:
     return f"its nodes have too little {' and '.join(missing[0])}" if all(missing) else None
 
 
-def why_not(pod: PodSpec, pool: Pool, *, ignore_taint: str | None = None) -> str | None:
+def why_not(pod: Scheduled, pool: Pool, *, ignore_taint: str | None = None) -> str | None:
     """Return why the scheduler puts a pod on no node of a pool, `None` if labels and taints allow.
 
     `ignore_taint` is the key of a taint that does not count.
@@ -145,7 +145,8 @@ def system_room(view: View) -> Iterator[Finding]:
             continue
         launchers = [lane for lane in view.lanes_of(cluster) if lane.pods.launcher is not None]
         for lane in launchers:
-            _add(needed, requests(lane.pods.launcher or {}), lane.most_jobs)
+            if lane.pods.launcher is not None:
+                _add(needed, requests(lane.pods.launcher), lane.max_jobs)
         shortage = _shortage(needed, pools)
         if shortage is not None:
             names = ", ".join(lane.plan.name for lane in launchers)

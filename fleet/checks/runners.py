@@ -176,7 +176,7 @@ def _scale_set(
     A job may name a runner group, and a repository may have access to several. So jobs of one
     group may reach another group of the same URL, but that is not certain.
     """
-    labels = frozenset(label.casefold() for label in plan.runs_on)
+    labels = frozenset(label.casefold() for label in plan.labels)
     return Runner(
         index=index,
         cluster=lane.cluster.name,
@@ -188,7 +188,7 @@ def _scale_set(
         hardware=hardware,
         owner=plan.release.values.get("runnerGroup", DEFAULT_GROUP),
         any_owner=True,
-        paused=plan.most_jobs == 0,
+        paused=plan.max_jobs == 0,
     )
 
 
@@ -210,12 +210,12 @@ def _gitlab_runner(
         name=plan.name,
         path=plan.path,
         key="tags",
-        labels=frozenset(plan.tags),
-        own_labels=frozenset(plan.tags),
+        labels=frozenset(plan.labels),
+        own_labels=frozenset(plan.labels),
         hardware=hardware,
         owner=owner,
         any_owner=created is None or created.runner_type == "instance_type",
-        paused=plan.most_jobs == 0,
+        paused=plan.max_jobs == 0,
     )
 
 

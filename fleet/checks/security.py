@@ -19,7 +19,7 @@ from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
 from fleet.findings import Finding
 from fleet.kubernetes.labels import Namespaces
-from fleet.runners.access import JobAccess
+from fleet.runners.lanes import JobAccess
 
 _WIDEST_PREFIX = 8
 """A range with this prefix or a shorter one belongs to more than one organisation."""
@@ -59,7 +59,7 @@ def public_endpoints(view: View) -> Iterator[Finding]:
         if wide:
             who = "anyone on the internet" if "0.0.0.0/0" in wide else "millions of strangers"
             yield public_endpoints.finding(
-                f"clusters.{cluster.name}.{cluster.kind}.api.allow",
+                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
                 message=f"has {', '.join(wide)}: {who} can send requests to the cluster's API",
                 remedy=("use the ranges of people and CI, or remove allow for a private endpoint"),
             )

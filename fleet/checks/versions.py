@@ -65,7 +65,7 @@ def kubernetes_support(view: View) -> Iterator[Finding]:
         is_eks = isinstance(cluster.platform, EksPlan)
         newest = [*KUBERNETES_VERSIONS] if is_eks else [one.minor for one in OKE_VERSIONS.values()]
         yield kubernetes_support.finding(
-            f"clusters.{cluster.name}.{cluster.kind}.version",
+            f"clusters.{cluster.name}.{cluster.platform.kind}.version",
             message=(
                 f"is {_minor(cluster)}, whose {what} {verb} on {end.isoformat()}: {consequence}"
             ),
@@ -106,7 +106,7 @@ def arc_versions(view: View) -> Iterator[Finding]:
             continue
         version = Version(cluster.github.controller.release.version)
         for lane in cluster.github.lanes:
-            if version < _ARC_LABELS and len(lane.runs_on) > 1:
+            if version < _ARC_LABELS and len(lane.labels) > 1:
                 yield arc_versions.finding(
                     f"{lane.path}.labels",
                     message=(
@@ -153,7 +153,7 @@ def runner_ages(view: View) -> Iterator[Finding]:
         # GitHub Enterprise Server updates runners to its own version.
         if github is None or not _GITHUB_CLOUD.match(github.url):
             continue
-        version = runner_version(lane.plan.runner_image)
+        version = runner_version(lane.plan.job.image)
         end = runner_refused_from(version) if version is not None else None
         if end is not None and end <= view.today:
             yield runner_ages.finding(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -16,8 +15,7 @@ from fleet.kubernetes.scheduling import Amounts, requests, together
 from fleet.plan import ClusterPlan, Plan
 from fleet.runners.github import GitHubLanePlan
 from fleet.runners.gitlab import GitLabLanePlan
-from fleet.runners.job import Job
-from fleet.runners.pods import LanePods, lane_pods
+from fleet.runners.lanes import Job, LanePods
 from fleet.workloads import Workload, system_workloads
 
 LanePlan: TypeAlias = GitHubLanePlan | GitLabLanePlan
@@ -48,9 +46,9 @@ class LaneView:
         return together(self.pods.on_pool)
 
     @property
-    def most_jobs(self) -> int:
+    def max_jobs(self) -> int:
         """Most jobs that the lane runs at once; 0 while it is paused."""
-        return self.plan.most_jobs
+        return self.plan.max_jobs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,27 +89,24 @@ class View:
         for cluster in self.plan.clusters:
             pools = {pool.name: pool for pool in cluster.pools}
             spec = self.spec_of(cluster)
-            for forge, plan in ((spec.github, cluster.github), (spec.gitlab, cluster.gitlab)):
-                if forge is None or plan is None:
+            for lane in cluster.lanes:
+                forge = spec.github if lane.forge == "github" else spec.gitlab
+                if forge is None:
                     continue
-                for lane in plan.lanes:
-                    yield LaneView(
-                        cluster=cluster,
-                        spec=forge.lanes[lane.name],
-                        plan=lane,
-                        pools=tuple(pools[name] for name in lane.job.pools if name in pools),
-                        pods=lane_pods(lane),
-                    )
+                yield LaneView(
+                    cluster=cluster,
+                    spec=forge.lanes[lane.name],
+                    plan=lane,
+                    pools=tuple(pools[name] for name in lane.pool_names if name in pools),
+                    pods=lane.pods,
+                )
 
 
 def _unlike(cluster: ClusterPlan) -> Iterator[Workload]:
-    seen: set[str] = set()
+    seen: set[object] = set()
     for workload in system_workloads(cluster):
         pod = workload.pod
-        key = json.dumps(
-            [pod.get(name) for name in ("nodeSelector", "affinity", "tolerations")]
-            + [sorted(requests(pod).items())]
-        )
+        key = (pod.affinity, pod.tolerations, tuple(sorted(requests(pod).items())))
         if key not in seen:
             seen.add(key)
             yield workload

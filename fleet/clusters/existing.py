@@ -1,43 +1,46 @@
-"""A cluster that somebody else made: how to reach it, and its nodes as the stack file says."""
+"""An existing cluster: how to reach it, and its nodes as the stack file declares them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from fleet.catalog.daemonsets import HOST_DEVICE_DAEMONSETS
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.mig import MIG_INSTANCES, mig_memory_gb, mig_usable_mib
-from fleet.clusters.nodes import Node, Pool, asked_by
+from fleet.clusters.nodes import ClusterKind, Node, Platform, Pool, daemonset_requests
 from fleet.config.existing import Existing, ExistingPool
 from fleet.gpu_stack.ownership import Ownership, gpu_daemonsets
-from fleet.kubernetes import labels as words
+from fleet.kubernetes import labels
 from fleet.kubernetes.labels import Taint
 from fleet.kubernetes.resources import Resources
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ExistingPlan:
-    """What reaches the cluster; nothing is registered for its nodes."""
+class ExistingPlan(Platform[Pool]):
+    """One existing cluster, for whose nodes this program registers no resources."""
 
-    name: str
+    kind: ClassVar[ClusterKind] = "existing"
     context: str
     kubeconfig: str | None
-    """Path; None for the ambient one."""
-    version: str | None
-    """Kubernetes minor version, as the stack file says."""
-    pools: tuple[Pool, ...]
+    """Path of the kubeconfig; `None` for the ambient one."""
     drivers: dict[str, str]
-    """NVIDIA driver by pool, as the stack file says."""
+    """NVIDIA driver by pool, where the stack file declares one."""
 
 
 def existing_plan(name: str, existing: Existing, owners: Ownership) -> ExistingPlan:
-    """Derive one existing cluster."""
+    """Return the plan of one existing cluster."""
     return ExistingPlan(
         name=name,
+        region=None,
+        profile=None,
+        allow=None,
         context=existing.context,
         kubeconfig=existing.kubeconfig,
         version=existing.version,
-        pools=tuple(_pool(name, pool, one, owners) for pool, one in existing.pools.items()),
+        pools=tuple(
+            existing_pool(name, pool, one, owners=owners) for pool, one in existing.pools.items()
+        ),
         drivers={
             pool: one.driver for pool, one in existing.pools.items() if one.driver is not None
         },
@@ -45,7 +48,7 @@ def existing_plan(name: str, existing: Existing, owners: Ownership) -> ExistingP
 
 
 def _gpu_memory(model: str | None, mig: str | None) -> tuple[int, int]:
-    """GB by the vendor, and MiB for a job; of a MIG instance the profile says it."""
+    """Return (data-sheet GB, usable MiB) of one card, or of one MIG instance if `mig` is set."""
     if mig is not None:
         return mig_memory_gb(mig), mig_usable_mib(mig)
     if model is None:
@@ -53,7 +56,17 @@ def _gpu_memory(model: str | None, mig: str | None) -> tuple[int, int]:
     return GPU_MODELS[model].memory_gb, GPU_MODELS[model].usable_mib
 
 
-def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Pool:
+def existing_pool(
+    cluster: str,
+    name: str,
+    pool: ExistingPool,
+    *,
+    owners: Ownership = Ownership(advertiser="provider"),  # noqa: B008 -- frozen
+) -> Pool:
+    """Return the plan of the declared nodes.
+
+    `owners` decides which DaemonSets of the GPU stack take part of a node.
+    """
     gpus = pool.gpus or 0
     slices = pool.sharing.slices if pool.sharing is not None else 1
     mig = pool.sharing.mig if pool.sharing is not None else None
@@ -67,14 +80,14 @@ def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Poo
         gpu_memory_gb=memory_gb,
         gpu_memory_mib=usable_mib,
         allocatable=Resources(cpu_m=pool.cpu, memory_mib=pool.memory, disk_mib=pool.disk),
-        daemonsets=asked_by(
+        daemonsets=daemonset_requests(
             (
                 *(gpu_daemonsets(owners) if pool.gpu is not None else ()),
                 *(HOST_DEVICE_DAEMONSETS if pool.devices else ()),
             )
         ),
-        # What else runs on the nodes is taken off by whoever states their facts.
-        reserve=Resources(cpu_m=0, memory_mib=0, disk_mib=0),
+        # The declared CPU and memory are already without what else runs on the nodes.
+        reserve=Resources(),
         usd_per_hour=None,
         pods=pool.max_pods,
     )
@@ -92,7 +105,7 @@ def _pool(cluster: str, name: str, pool: ExistingPool, owners: Ownership) -> Poo
         ),
         selector=dict(pool.labels),
         capacity="existing",
-        sharing=words.slices(slices) if pool.gpu is not None else None,
+        sharing=labels.slices(slices) if pool.gpu is not None else None,
         time_slices=slices,
         driver=pool.driver or owners.driver_version if pool.gpu is not None else None,
         mig_instances=instances,

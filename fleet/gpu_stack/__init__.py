@@ -1,1 +1,1 @@
-"""What turns a card into `nvidia.com/gpu`: GPU Operator, device plugins, and who owns which part."""
+"""The GPU stack: GPU Operator, device plugins, and which of them installs what."""

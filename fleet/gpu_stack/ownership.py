@@ -1,4 +1,4 @@
-"""Who owns driver, toolkit and advertiser on the GPU nodes of one cluster: exactly one each."""
+"""Which software installs driver, toolkit and device plugin on the GPU nodes of one cluster."""
 
 from __future__ import annotations
 
@@ -12,46 +12,45 @@ from fleet.catalog.daemonsets import (
     DaemonSetRequest,
 )
 from fleet.catalog.gpu_operator import operator_release
-from fleet.config.gpu_stack import Advertiser
-from fleet.config.stack import Cluster
+from fleet.config.gpu_stack import Advertiser, GpuStack
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ownership:
-    """Plain data for everything that installs, or counts, a part of the GPU stack."""
+    """The owner of each part of the GPU stack."""
 
-    advertiser: Advertiser
-    """What turns a card into nvidia.com/gpu; `provider` is the platform's own plugin."""
-    operator: bool
+    advertiser: Advertiser = "device_plugin"
+    """Owner of `nvidia.com/gpu`; `provider` is the platform's own plugin."""
+    operator: bool = False
     """Whether the GPU Operator is installed."""
-    driver: bool
-    """Whether the operator installs the driver; else the node's image has it."""
-    toolkit: bool
-    """Whether the operator installs the container toolkit; else the node's image has it."""
+    driver: bool = False
+    """Whether the operator installs the driver; otherwise the node image includes it."""
+    toolkit: bool = False
+    """Whether the operator installs the container toolkit; otherwise the image includes it."""
     driver_version: str | None = None
-    """Driver that the operator installs; None where it installs none."""
+    """Driver that the operator installs; `None` if it installs none."""
 
 
-def ownership(cluster: Cluster) -> Ownership:
-    """Derive the owners of a cluster; the platform decides where the file says nothing."""
-    stack = cluster.gpu_stack
-    installs = stack.operator is not None and stack.operator.driver
-    pinned = operator_release(GPU_OPERATOR.version)
+def ownership(stack: GpuStack, default_advertiser: Advertiser = "device_plugin") -> Ownership:
+    """Return the owners; `default_advertiser` is the platform's, for a stack that names none."""
+    operator = stack.operator
+    if operator is None:
+        return Ownership(advertiser=stack.advertiser or default_advertiser)
+    version = None
+    if operator.driver:
+        pinned = operator_release(GPU_OPERATOR.version)
+        version = operator.driver_version or (pinned.default_driver if pinned else None)
     return Ownership(
-        advertiser=stack.advertiser or cluster.default_advertiser,
-        operator=stack.operator is not None,
-        driver=installs,
-        driver_version=(
-            stack.operator.driver_version or (pinned.default_driver if pinned else None)
-            if stack.operator is not None and installs
-            else None
-        ),
-        toolkit=stack.operator is not None and stack.operator.toolkit,
+        advertiser=stack.advertiser or default_advertiser,
+        operator=True,
+        driver=operator.driver,
+        driver_version=version,
+        toolkit=operator.toolkit,
     )
 
 
 def gpu_daemonsets(owners: Ownership) -> tuple[DaemonSetRequest, ...]:
-    """The DaemonSets of the GPU stack on a GPU node, the platform's own plugin aside."""
+    """Return the DaemonSets of the GPU stack on a GPU node, without the platform's own plugin."""
     pods: list[DaemonSetRequest] = []
     if owners.advertiser == "device_plugin":
         pods += DEVICE_PLUGIN_DAEMONSETS

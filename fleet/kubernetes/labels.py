@@ -1,11 +1,10 @@
-"""The labels, taints and names that tie pools, GPU stack and lanes together; each stands once."""
+"""Labels, taints, resource names and namespaces that pools, GPU stack and lanes share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fleet.kubernetes.pods import GPU as GPU_RESOURCE
-from fleet.kubernetes.pods import Effect, Toleration
+from fleet.kubernetes.pods import GPU_RESOURCE, Effect, Toleration
 
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
 
@@ -13,42 +12,42 @@ POOL_LABEL = "gpu-runners/pool"
 ROLE_LABEL = "gpu-runners/role"
 
 GPU_PRESENT_LABEL = "nvidia.com/gpu.present"
-"""The device-plugin chart selects it; nodeadm sets it only from kubelet 1.35 on, and an autoscaler
-at zero nodes sees only what the pool declares."""
+"""The device-plugin chart selects nodes by this label. nodeadm sets it only from kubelet 1.35 on,
+and for a pool at zero nodes the autoscaler sees only the labels that the pool declares."""
 
 ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
 """Makes the cluster-autoscaler wait until a new node's GPUs are registered.
 Source: kubernetes/autoscaler cluster-autoscaler/cloudprovider/aws/README.md."""
 
 SHARING_LABEL = "nvidia.com/device-plugin.config"
-"""Picks one of the device plugin's named configs for a node."""
+"""Selects one of the device plugin's named configs for a node."""
 
 WHOLE_GPUS = "whole"
-"""Named config of a pool that does not share its cards, and the default of a node without label."""
+"""Device plugin config of pools without GPU sharing, and of nodes without `SHARING_LABEL`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Taint:
-    """A node taint in Kubernetes' spelling."""
+    """A node taint."""
 
     key: str
     value: str
     effect: Effect
 
     def tolerated(self) -> Toleration:
-        """Tolerates the taint whatever its value, which differs by cloud."""
+        """Return a toleration of the taint with any value, because values differ by cloud."""
         return Toleration(key=self.key, effect=self.effect)
 
 
 GPU_TAINT = Taint(key=GPU_RESOURCE, value="true", effect="NoSchedule")
-"""On every GPU pool: nothing lands there that does not ask to."""
+"""Taint of every GPU pool that this program makes: only GPU jobs and DaemonSets tolerate it."""
 
 PAUSED_TAINT = Taint(key="gpu-runners/paused", value="true", effect="NoSchedule")
-"""On a paused pool: no lane tolerates it, so that no job starts and no node is added."""
+"""Taint of a paused pool. No lane tolerates it, so that no job starts and no node is added."""
 
 
 class Namespaces:
-    """Namespaces that this program makes in a cluster."""
+    """Namespaces that this program creates in a cluster, and `kube-system`."""
 
     operator = "gpu-operator"
     device_plugin = "nvidia-device-plugin"
@@ -61,5 +60,5 @@ class Namespaces:
 
 
 def slices(replicas: int) -> str:
-    """Name of the device plugin's config for a pool whose GPUs serve so many jobs in turn."""
+    """Return the device plugin config for GPUs that `replicas` jobs share by time slicing."""
     return f"time-slicing-{replicas}" if replicas > 1 else WHOLE_GPUS

@@ -1,7 +1,7 @@
-"""The pieces of a Kubernetes pod that several charts take, in Kubernetes' exact spelling.
+"""The parts of a Kubernetes pod that this program sets.
 
-Units: `*_m` is millicores, `*_mib` is MiB, both whole numbers. Quantities inside `requests` and
-`limits` are Kubernetes quantities (`"1500m"`, `"512Mi"`, `1`).
+Fields are rendered in camelCase by `fleet.kubernetes.values.to_values`.
+Units: `*_m` is millicores, `*_mib` is MiB, both whole numbers.
 Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
 """
 
@@ -9,60 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+from fleet.kubernetes.resources import Resources, mebibytes, millicores
 from fleet.kubernetes.values import key
 
-Quantity = str | int
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
-GPU = "nvidia.com/gpu"
+GPU_RESOURCE = "nvidia.com/gpu"
 
 # The autoscaler may otherwise drain a node under a running job, which cannot be moved.
 # Source: kubernetes/autoscaler:cluster-autoscaler/FAQ.md
 NOT_EVICTABLE: Mapping[str, str] = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
 
-SHARED_MEMORY_PATH = "/dev/shm"  # noqa: S108 -- a mount path in the pod, not a file of ours
+SHARED_MEMORY_PATH = "/dev/shm"  # noqa: S108 -- a mount path in the pod, not a local file
 SHARED_MEMORY_VOLUME = "shared-memory"
-
-
-def millicores(cpu_m: int) -> str:
-    """A CPU quantity from millicores."""
-    return f"{cpu_m}m"
-
-
-def mebibytes(mib: int) -> str:
-    """A memory or storage quantity from MiB."""
-    return f"{mib}Mi"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Size:
-    """What one container asks for besides GPUs: CPU in millicores, memory and disk in MiB."""
-
-    cpu_m: int
-    memory_mib: int
-    disk_mib: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Toleration:
-    """Tolerates a taint; by default whatever value it has, because taint values differ by cloud.
+    """A toleration of a taint with any value, because taint values differ by cloud."""
 
-    Raises ValueError for a value given with `Exists`, which the API server refuses.
-    """
-
-    key: str | None = None
-    operator: Literal["Exists", "Equal"] = "Exists"
-    value: str | None = None
-    effect: Effect | None = None
-
-    def __post_init__(self) -> None:
-        if self.operator == "Exists" and self.value is not None:
-            raise ValueError(
-                f"toleration of {self.key!r} has the operator Exists and the value "
-                f"{self.value!r}: drop the value or use the operator Equal"
-            )
+    key: str
+    operator: Literal["Exists"] = "Exists"
+    effect: Effect
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,20 +40,20 @@ class NodeSelectorRequirement:
     """One condition on a node label."""
 
     key: str
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
-    values: tuple[str, ...] | None = None
+    operator: Literal["In"] = "In"
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSelectorTerm:
-    """Conditions that hold together."""
+    """Conditions that a node must meet together."""
 
     match_expressions: tuple[NodeSelectorRequirement, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PreferredSchedulingTerm:
-    """A wish; `weight` is 1 to 100."""
+    """A preference; `weight` is 1 to 100."""
 
     weight: int
     preference: NodeSelectorTerm
@@ -91,7 +61,7 @@ class PreferredSchedulingTerm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Affinity:
-    """Nodes a pod must have (one of the terms) and nodes it would rather have."""
+    """Node affinity: a node must match one of the required terms."""
 
     required: tuple[NodeSelectorTerm, ...] = field(
         metadata=key(
@@ -105,14 +75,15 @@ class Affinity:
 
 
 def selector_affinity(selectors: Sequence[Mapping[str, str]], *, in_order: bool = True) -> Affinity:
-    """Requires a node that has every label of one of `selectors`, the earlier the rather.
+    """Return an affinity to nodes that have every label of one of `selectors`.
 
-    Selectors of one and the same label become one term with several values. With `in_order`,
-    weights fall evenly from 100 for the first to none for the last. Raises ValueError for no
-    selector and for one without labels, because such a pod would run nowhere, or anywhere.
+    Selectors with one and the same label become one term with several values. With `in_order`,
+    earlier selectors are preferred: weights fall evenly from 100 for the first to none for the
+    last. Raises ValueError for no selector and for one without labels, because a pod with such an
+    affinity would run nowhere, or anywhere.
     """
     if not selectors or not all(selectors):
-        raise ValueError("a pool is named by no label: name at least one pool, by its labels")
+        raise ValueError("an affinity needs at least one pool, and each pool at least one label")
     last = len(selectors) - 1
     preferred = tuple(
         PreferredSchedulingTerm(
@@ -127,7 +98,7 @@ def _terms(selectors: Sequence[Mapping[str, str]]) -> tuple[NodeSelectorTerm, ..
     keys = {tuple(labels) for labels in selectors}
     if len(keys) == 1 and len(only := keys.pop()) == 1:
         values = tuple(dict.fromkeys(labels[only[0]] for labels in selectors))
-        one = NodeSelectorRequirement(key=only[0], operator="In", values=values)
+        one = NodeSelectorRequirement(key=only[0], values=values)
         return (NodeSelectorTerm(match_expressions=(one,)),)
     return tuple(_term(labels) for labels in selectors)
 
@@ -135,43 +106,36 @@ def _terms(selectors: Sequence[Mapping[str, str]]) -> tuple[NodeSelectorTerm, ..
 def _term(labels: Mapping[str, str]) -> NodeSelectorTerm:
     return NodeSelectorTerm(
         match_expressions=tuple(
-            NodeSelectorRequirement(key=name, operator="In", values=(value,))
-            for name, value in labels.items()
+            NodeSelectorRequirement(key=name, values=(value,)) for name, value in labels.items()
         )
     )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResourceRequirements:
-    """What a container, or a volume claim, is promised and what it may not exceed."""
+    """Requests and limits of one container.
 
-    requests: Mapping[str, Quantity] | None = None
-    limits: Mapping[str, Quantity] | None = None
-
-
-def resources(
-    size: Size,
-    *,
-    memory_limit_mib: int | None = None,
-    extended: Mapping[str, int] | None = None,
-) -> ResourceRequirements:
-    """Resources of a container: memory and devices are limited to what they ask, CPU is not.
-
-    A CPU limit only throttles; memory without a limit ends in the node's out-of-memory killer;
-    an extended resource (a GPU, a device) must have request = limit. Disk is asked for, not
-    limited, because a limit evicts the whole pod.
+    Memory is limited, because memory without a limit ends in the node's out-of-memory killer. An
+    extended resource (a GPU, a device) must have request = limit. CPU has no limit, which would
+    only throttle. Disk has no limit, which would evict the whole pod.
     """
-    requests: dict[str, Quantity] = {
-        "cpu": millicores(size.cpu_m),
-        "memory": mebibytes(size.memory_mib),
-    }
-    most = size.memory_mib if memory_limit_mib is None else memory_limit_mib
-    limits: dict[str, Quantity] = {"memory": mebibytes(most)}
-    if size.disk_mib:
-        requests["ephemeral-storage"] = mebibytes(size.disk_mib)
-    for name, count in (extended or {}).items():
-        requests[name] = limits[name] = count
-    return ResourceRequirements(requests=requests, limits=limits)
+
+    requests: Resources
+    memory_limit_mib: int | None = None
+    """`None` for a limit that equals the request."""
+    extended: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def rendered(self) -> dict[str, Any]:
+        """Return the object as Kubernetes writes it."""
+        size, limit = self.requests, self.memory_limit_mib
+        requests: dict[str, str | int] = {
+            "cpu": millicores(size.cpu_m),
+            "memory": mebibytes(size.memory_mib),
+        }
+        if size.disk_mib:
+            requests["ephemeral-storage"] = mebibytes(size.disk_mib)
+        limits = {"memory": mebibytes(size.memory_mib if limit is None else limit)}
+        return {"requests": {**requests, **self.extended}, "limits": {**limits, **self.extended}}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -182,29 +146,9 @@ class EnvVar:
     value: str
 
 
-def job_environment(variables: Mapping[str, str]) -> tuple[EnvVar, ...]:
-    """The environment of a container in which a job runs, in the order given.
-
-    Raises ValueError for `NVIDIA_VISIBLE_DEVICES`: the device plugin sets it to the GPUs that the
-    pod was given, and a value of the user's could show every GPU of the node
-    (https://github.com/NVIDIA/k8s-device-plugin/issues/87).
-    """
-    refuse_visible_devices(variables)
-    return tuple(EnvVar(name=name, value=value) for name, value in variables.items())
-
-
-def refuse_visible_devices(variables: Mapping[str, str]) -> None:
-    """Raises ValueError when a job's variables name the GPUs it sees; see `job_environment`."""
-    if "NVIDIA_VISIBLE_DEVICES" in variables:
-        raise ValueError(
-            "a job's environment may not set NVIDIA_VISIBLE_DEVICES, which would show GPUs of "
-            "other jobs: remove it, the device plugin sets it to the GPUs that the job asked for"
-        )
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeMount:
-    """Where a container sees a volume of its pod."""
+    """A volume of the pod, mounted into a container."""
 
     name: str
     mount_path: str
@@ -213,7 +157,7 @@ class VolumeMount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LocalObjectReference:
-    """An object in the pod's namespace: a ConfigMap to mount, a Secret to pull images with."""
+    """An object in the pod's namespace, such as a ConfigMap to mount."""
 
     name: str
 
@@ -223,7 +167,7 @@ class EmptyDir:
     """Scratch space; medium `Memory` is a tmpfs that counts against the container's memory."""
 
     medium: Literal["Memory"] | None = None
-    size_limit: Quantity | None = None
+    size_limit: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -231,54 +175,29 @@ class HostPath:
     """A path of the node."""
 
     path: str
-    type: Literal["Directory", "DirectoryOrCreate", "CharDevice"] | None = None
+    type: Literal["Directory"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersistentVolumeClaimSpec:
-    """What a volume claim asks for."""
+    """A volume claim of one node; `storage` is its size."""
 
-    access_modes: tuple[Literal["ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"], ...]
-    resources: ResourceRequirements
-    storage_class_name: str | None = None
-
-
-def work_claim(disk_mib: int, storage_class_name: str | None = None) -> PersistentVolumeClaimSpec:
-    """A claim of `disk_mib` MiB for the working directory of one job."""
-    return PersistentVolumeClaimSpec(
-        access_modes=("ReadWriteOnce",),
-        storage_class_name=storage_class_name,
-        resources=ResourceRequirements(requests={"storage": mebibytes(disk_mib)}),
-    )
+    access_modes: tuple[str, ...] = ("ReadWriteOnce",)
+    storage: str = field(metadata=key("resources", "requests", "storage"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Volume:
-    """A volume of a pod, of exactly one kind; ValueError otherwise.
-
-    `ephemeral` is a claim that is made with the pod and deleted with it.
-    """
+    """A volume of a pod, of one kind."""
 
     name: str
     empty_dir: EmptyDir | None = None
     config_map: LocalObjectReference | None = None
-    ephemeral: PersistentVolumeClaimSpec | None = field(
-        default=None, metadata=key("ephemeral", "volumeClaimTemplate", "spec")
-    )
     host_path: HostPath | None = None
-
-    def __post_init__(self) -> None:
-        kinds = (self.empty_dir, self.config_map, self.ephemeral, self.host_path)
-        given = sum(kind is not None for kind in kinds)
-        if given != 1:
-            raise ValueError(
-                f"volume {self.name!r} has {given} kinds: give exactly one of empty_dir, "
-                "config_map, ephemeral and host_path"
-            )
 
 
 def shared_memory(size_mib: int) -> tuple[Volume, VolumeMount]:
-    """`/dev/shm` of `size_mib` MiB.
+    """Return volume and mount of a `/dev/shm` of `size_mib` MiB.
 
     The runtime's default of 64 MiB breaks NCCL and the data loaders of PyTorch
     (https://github.com/NVIDIA/nccl/issues/525).
@@ -295,9 +214,7 @@ class SecurityContext:
     """Privileges of a container."""
 
     privileged: bool | None = None
-    allow_privilege_escalation: bool | None = None
     run_as_user: int | None = None
-    run_as_group: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -328,13 +245,12 @@ class Container:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PodSpec:
-    """What runs and where; `fs_group` owns the volumes, the grace period is in seconds."""
+    """Containers and scheduling of a pod; the group `fs_group` owns its volumes."""
 
     containers: tuple[Container, ...]
     init_containers: tuple[Container, ...] | None = None
     volumes: tuple[Volume, ...] | None = None
     affinity: Affinity | None = None
-    node_selector: Mapping[str, str] | None = None
     tolerations: tuple[Toleration, ...] | None = None
     service_account_name: str | None = None
     automount_service_account_token: bool | None = None
@@ -342,15 +258,13 @@ class PodSpec:
     supplemental_groups: tuple[int, ...] | None = field(
         default=None, metadata=key("securityContext", "supplementalGroups")
     )
-    image_pull_secrets: tuple[LocalObjectReference, ...] | None = None
     runtime_class_name: str | None = None
     priority_class_name: str | None = None
-    termination_grace_period_seconds: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PodTemplate:
-    """A pod to be made many times, with its labels and annotations."""
+    """A pod with its labels and annotations."""
 
     spec: PodSpec
     labels: Mapping[str, str] | None = field(default=None, metadata=key("metadata", "labels"))

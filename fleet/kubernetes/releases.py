@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fleet.catalog.charts import CHARTS
 from fleet.config.stack import ChartName, Charts
@@ -17,27 +17,32 @@ GPU_STACK_TIMEOUT_S = 1800
 """A change of the GPU stack rolls DaemonSets over every node; with the 300 s default and a rollback
 each deployment of a large fleet fails half way (https://github.com/METR/hawk/pull/1363)."""
 
+ValuesT_co = TypeVar("ValuesT_co", bound="DataclassInstance", covariant=True)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Release:
-    """One `helm.v3.Release`. `values` are in the chart's spelling and never hold a secret."""
+class Release(Generic[ValuesT_co]):
+    """One `helm.v3.Release`, whose values never hold a secret."""
 
     name: str
     namespace: str
     chart: str
     repository: str | None
-    """None for an OCI chart, whose reference holds it."""
+    """`None` for an OCI chart, whose reference includes the repository."""
     version: str
+    typed_values: ValuesT_co = field(repr=False)
+    """Values as a dataclass; checks read the pods of the release here."""
     values: dict[str, Any] = field(repr=False)
+    """`typed_values` as they are sent, with the chart's keys."""
     timeout_s: int = TIMEOUT_S
     skip_crds: bool = False
     replaced_on: tuple[str, ...] = ()
-    """Property paths whose change uninstalls the release, waits, and installs it anew."""
+    """Property paths whose change uninstalls the release, waits, and installs it again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Where a chart comes from, mirror and version override of the stack applied."""
+    """Chart reference, repository and version, after the stack's mirrors and overrides."""
 
     chart: str
     repository: str | None
@@ -45,7 +50,10 @@ class Source:
 
 
 def source(name: ChartName, charts: Charts) -> Source:
-    """Look a chart up; `charts.repositories` moves it, only ARC's version can be set by a stack."""
+    """Return where a chart comes from.
+
+    `charts.repositories` replaces the repository. A stack can only override ARC's version.
+    """
     pin = CHARTS[name]
     version = pin.version
     if name.startswith("gha-runner-scale-set") and charts.arc_version is not None:
@@ -64,12 +72,12 @@ def release(
     *,
     name: str,
     namespace: str,
-    values: DataclassInstance,
+    values: ValuesT_co,
     timeout_s: int = TIMEOUT_S,
     skip_crds: bool = False,
     replaced_on: tuple[str, ...] = (),
-) -> Release:
-    """Describe a release of a pinned chart."""
+) -> Release[ValuesT_co]:
+    """Return a release of a pinned chart."""
     found = source(chart, charts)
     return Release(
         name=name,
@@ -77,6 +85,7 @@ def release(
         chart=found.chart,
         repository=found.repository,
         version=found.version,
+        typed_values=values,
         values=to_values(values),
         timeout_s=timeout_s,
         skip_crds=skip_crds,

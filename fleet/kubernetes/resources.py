@@ -1,6 +1,6 @@
-"""Amounts of CPU, memory and disk, and the Kubernetes spelling of them.
+"""Amounts of CPU, memory and disk, and how Kubernetes writes them.
 
-CPU is counted in millicores (`_m`), memory and disk in MiB (`_mib`), all as whole numbers.
+Units: CPU in millicores (`_m`), memory and disk in MiB (`_mib`), all as whole numbers.
 Grammar: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 """
 
@@ -19,13 +19,13 @@ _MIB = 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What a node has, keeps back or a pod asks for: millicores, MiB of memory, MiB of disk.
+    """CPU, memory and disk that a node has or that a container requests; none by default.
 
-    A difference may be negative: that is how much is missing.
+    A difference may be negative. It is then the amount that is missing.
     """
 
-    cpu_m: int
-    memory_mib: int
+    cpu_m: int = 0
+    memory_mib: int = 0
     disk_mib: int = 0
 
     def __add__(self, other: "Resources") -> "Resources":
@@ -47,7 +47,7 @@ class Resources:
         )
 
     def fits_in(self, other: "Resources") -> bool:
-        """Say whether `other` has at least as much of each of the three."""
+        """Return whether `other` has at least as much of each of the three."""
         return (
             self.cpu_m <= other.cpu_m
             and self.memory_mib <= other.memory_mib
@@ -61,7 +61,7 @@ def parse_cpu(quantity: str) -> int:
     A fraction of a millicore counts as a whole one, as in Kubernetes.
 
     Raises:
-        ValueError: it is not a Kubernetes quantity, or is negative.
+        ValueError: `quantity` is not a Kubernetes quantity, or is negative.
 
     """
     cores, parts = _parse(
@@ -74,20 +74,30 @@ def parse_memory_mib(quantity: str) -> int:
     """Return the MiB, rounded down, of a Kubernetes quantity such as `16Gi`, `512Mi` or `1G`.
 
     Raises:
-        ValueError: it is not a Kubernetes quantity, or is negative.
+        ValueError: `quantity` is not a Kubernetes quantity, or is negative.
 
     """
     size, parts = _parse(quantity, remedy='write a number and a unit such as "16Gi" or "512Mi"')
     return size // (parts * _MIB)
 
 
+def millicores(cpu_m: int) -> str:
+    """Return a CPU quantity in millicores: `2000m`."""
+    return f"{cpu_m}m"
+
+
+def mebibytes(mib: int) -> str:
+    """Return a memory or disk quantity in MiB: `16384Mi`."""
+    return f"{mib}Mi"
+
+
 def format_cpu(cpu_m: int) -> str:
-    """Return millicores as Kubernetes writes them: `2500m`, or `2` where the cores are whole."""
+    """Return millicores in the shortest form: `2500m`, or `2` for whole cores."""
     return f"{cpu_m}m" if cpu_m % 1000 else str(cpu_m // 1000)
 
 
 def format_memory(memory_mib: int) -> str:
-    """Return MiB as Kubernetes writes them: `1234Mi`, or `16Gi` where the GiB are whole."""
+    """Return MiB in the shortest form: `1234Mi`, or `16Gi` for whole GiB."""
     return f"{memory_mib}Mi" if memory_mib % 1024 or not memory_mib else f"{memory_mib // 1024}Gi"
 
 

@@ -14,15 +14,13 @@ from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.oke import OKE_VERSIONS
 from fleet.checks.view import LaneView, View
-from fleet.clusters.eks import EksPlan
+from fleet.clusters.eks import EksPlan, EksPool
 from fleet.clusters.eks_network import ExistingNetwork, NewNetwork
-from fleet.clusters.eks_pools import EksPool
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Pool
-from fleet.clusters.oke import OkePlan
+from fleet.clusters.oke import OkePlan, OkePool
 from fleet.clusters.oke_network import OkeExistingNetwork, OkeNewNetwork
-from fleet.clusters.oke_pools import OkePool
-from fleet.cost import NOTHING, MonthlyCost, Price, monthly_cost, not_counted, price
+from fleet.cost import MonthlyCost, Price, monthly_cost, not_counted, price
 from fleet.findings import Finding
 from fleet.kubernetes.releases import Release
 from fleet.load import Fleet
@@ -79,7 +77,7 @@ def _totals(
 
 def _cost(pools: Iterable[tuple[Pool, int]]) -> model.Range:
     """Return the monthly cost of pools, each with its number of nodes for waiting runners."""
-    return _range(reduce(add, (monthly_cost(pool, waiting=n) for pool, n in pools), NOTHING))
+    return _range(reduce(add, (monthly_cost(pool, waiting=n) for pool, n in pools), MonthlyCost()))
 
 
 def _range(cost: MonthlyCost) -> model.Range:
@@ -179,7 +177,7 @@ def _network(
             return model.Network(id=network.vcn_id, cidr=None, subnets={**network.subnet_ids})
 
 
-def _releases(cluster: ClusterPlan, lanes: Iterable[LaneView]) -> Iterator[Release]:
+def _releases(cluster: ClusterPlan, lanes: Iterable[LaneView]) -> Iterator[Release[Any]]:
     """Every release of a cluster; those of lanes share their charts."""
     stack = cluster.gpu_stack
     found = [

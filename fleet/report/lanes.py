@@ -49,16 +49,16 @@ def lane_section(lane: LaneView, spec: Cluster) -> model.Lane:
         name=plan.name,
         url=owner.url if owner is not None else "",
         group=owner.lanes[plan.name].group if isinstance(owner, GitHub) else None,
-        write=list(plan.runs_on if is_github else plan.tags),
-        pools=list(plan.job.pools),
+        write=list(plan.labels),
+        pools=list(plan.pool_names),
         job=_job(lane),
         placements=placements,
-        least_jobs=plan.least_jobs if is_github else 0,
-        most_jobs=plan.most_jobs,
+        least_jobs=plan.min_jobs,
+        most_jobs=plan.max_jobs,
         jobs_on_full_pools=_jobs_on_full_pools(placements, lane.pools),
         usd_per_job_hour=(model.Range(floor=min(prices), ceiling=max(prices)) if prices else None),
-        image=plan.job_image,
-        runner_image=plan.runner_image if is_github else None,
+        image=plan.image,
+        runner_image=plan.job.image if is_github else None,
         container_mode=plan.container_mode if is_github else None,
         chart_version=plan.release.version,
         paused=lane.spec.paused,
@@ -75,7 +75,7 @@ def waiting_nodes(lanes: Iterable[LaneView]) -> dict[str, int]:
     nodes: dict[str, int] = {}
     for lane in lanes:
         plan = lane.plan
-        if not isinstance(plan, GitHubLanePlan) or not plan.least_jobs:
+        if not isinstance(plan, GitHubLanePlan) or not plan.min_jobs:
             continue
         if plan.container_mode == _LAUNCHES_ELSEWHERE:
             continue
@@ -86,9 +86,9 @@ def waiting_nodes(lanes: Iterable[LaneView]) -> dict[str, int]:
             if pool.paused or not each:
                 continue
             total = asked.setdefault(pool.name, Amounts())
-            total.update({name: amount * plan.least_jobs for name, amount in runner.items()})
+            total.update({name: amount * plan.min_jobs for name, amount in runner.items()})
             offers[pool.name] = has
-            nodes[pool.name] = max(nodes.get(pool.name, 0), -(-plan.least_jobs // each))
+            nodes[pool.name] = max(nodes.get(pool.name, 0), -(-plan.min_jobs // each))
             break
     return {
         name: max(least, _whole_nodes(asked[name], offers[name])) for name, least in nodes.items()

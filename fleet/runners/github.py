@@ -1,60 +1,169 @@
-"""GitHub's side of a cluster: the ARC controller, and one scale set for each lane."""
+"""GitHub lanes: the ARC controller of a cluster, and one runner scale set for each lane.
+
+Units: `*_s` seconds. The four container modes of a lane make these pods:
+
+| container mode | where the job runs | container that requests the GPU |
+|---|---|---|
+| `none` | in the runner container | `runner` |
+| `kubernetes-novolume` | in a pod on the GPU pool, started by a runner on a CPU node | `$job` |
+| `kubernetes` | in a pod on the runner's node, started by the runner | `$job` |
+| `dind` | in the runner container; a sidecar runs the Docker daemon | `runner` |
+
+Sources: actions/actions-runner-controller@gha-runner-scale-set-0.14.2:charts/
+gha-runner-scale-set-controller (values.yaml) and gha-runner-scale-set (values.yaml,
+templates/_helpers.tpl, templates/autoscalingrunnerset.yaml);
+actions/runner-container-hooks:packages/k8s/src/k8s/{index,utils}.ts
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from fleet.catalog.charts import arc_crd_urls
 from fleet.catalog.images import DOCKER_IN_DOCKER, GITHUB_RUNNER
-from fleet.clusters.nodes import Pool
+from fleet.clusters.nodes import ANYWHERE, Placement, Pool
 from fleet.config.github import ContainerMode, GitHub, GitHubApp, GitHubLane
 from fleet.config.stack import Charts
-from fleet.gpu_stack.host_device_pods import device_path, device_resource
+from fleet.gpu_stack.host_devices import device_path
 from fleet.kubernetes.labels import Namespaces
-from fleet.kubernetes.placement import Placement, job_affinity, job_tolerations
-from fleet.kubernetes.pods import PodTemplate, Size, resources, work_claim
-from fleet.kubernetes.releases import Release, release
-from fleet.kubernetes.resources import Resources
-from fleet.runners.access import JobAccess, job_access
-from fleet.runners.arc_controller import ArcControllerValues
-from fleet.runners.arc_job import JobShape
-from fleet.runners.arc_pods import (
-    HOOK_TEMPLATE_FILE,
-    dind_pod,
-    job_pod_template,
-    kubernetes_runner_pod,
-    novolume_runner_pod,
-    runner_pod,
+from fleet.kubernetes.pods import (
+    NOT_EVICTABLE,
+    Affinity,
+    Container,
+    EmptyDir,
+    EnvVar,
+    HostPath,
+    LocalObjectReference,
+    PersistentVolumeClaimSpec,
+    PodSpec,
+    PodTemplate,
+    Probe,
+    ResourceRequirements,
+    SecurityContext,
+    Toleration,
+    Volume,
+    VolumeMount,
+    shared_memory,
 )
-from fleet.runners.arc_scale_set import ArcScaleSetValues, listener_template
-from fleet.runners.job import NOTHING, Job, job, runtime_class
-from fleet.runners.secrets import GITHUB_APP_KEYS, GITHUB_TOKEN_KEYS, ExternalSecret
+from fleet.kubernetes.releases import Release, release
+from fleet.kubernetes.resources import Resources, mebibytes
+from fleet.kubernetes.values import key, to_values
+from fleet.runners.lanes import (
+    ExternalSecret,
+    Forge,
+    Job,
+    LanePlan,
+    LanePods,
+    job,
+    job_access,
+)
 
 CONTROLLER_ACCOUNT = "arc-controller"
-_CREDENTIALS = "github-app"
+CREDENTIALS = "github-app"
+"""Name of the Secret with the App's keys, where this program creates it."""
 
-_LAUNCHER = Size(cpu_m=250, memory_mib=512)
+GITHUB_APP_KEYS = ("github_app_id", "github_app_installation_id", "github_app_private_key")
+"""Keys that the scale-set chart reads from its Secret, unless it has `GITHUB_TOKEN_KEYS`."""
+
+GITHUB_TOKEN_KEYS = ("github_token",)
+"""Key of a classic token, which GitHub requires for the runners of an enterprise."""
+
+RUNNER_CONTAINER = "runner"
+LISTENER_CONTAINER = "listener"
+JOB_CONTAINER = "$job"
+"""The hooks apply the container of this name to the job's container (mergeContainerWithOptions)."""
+
+HOOK_TEMPLATE_FILE = "job-pod.yaml"
+
+PREPARE_JOB_TIMEOUT_S = 1800
+"""The hooks' default is 600 s, which a cold GPU node with a CUDA image exceeds."""
+
+_LAUNCHER = Resources(cpu_m=250, memory_mib=512)
 """A runner that only starts job pods (the .NET process and the hooks)."""
 
-_DOCKER = Size(cpu_m=500, memory_mib=1024, disk_mib=20 * 1024)
+_DOCKER = Resources(cpu_m=500, memory_mib=1024, disk_mib=20 * 1024)
 """The dind side container; without requests of its own about a quarter of jobs died
 (https://github.com/JiRaska/open-bank-oss/pull/1222)."""
+
+# The image's entry point is a shell; this script starts the runner.
+_RUN = ("/home/runner/run.sh",)
+_RUNNER_UID = 1001  # user and group `runner` of ghcr.io/actions/actions-runner
+_ROOT = 0
+
+_WORK = VolumeMount(name="work", mount_path="/home/runner/_work")
+_HOOK_TEMPLATE = VolumeMount(
+    name="job-pod-template", mount_path="/home/runner/job-pod-template", read_only=True
+)
+_DOCKER_SOCKET = VolumeMount(name="dind-sock", mount_path="/var/run")
+_DOCKER_EXTERNALS = "dind-externals"
+_DOCKER_GROUP = 123  # group `docker` of ghcr.io/actions/actions-runner
+_DOCKER_WAIT_S = 120
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArcControllerValues:
+    """Values of ARC's `gha-runner-scale-set-controller` chart, 0.14.2.
+
+    `update_strategy` `eventual` waits for running jobs before it applies a change; the chart's
+    default `immediate` starts the new runners beside the old ones.
+    """
+
+    service_account: str = field(metadata=key("serviceAccount", "name"))
+    replica_count: int = 1
+    log_level: Literal["info"] = field(default="info", metadata=key("flags", "logLevel"))
+    update_strategy: Literal["eventual"] = field(
+        default="eventual", metadata=key("flags", "updateStrategy")
+    )
+    runner_max_concurrent_reconciles: int = field(
+        metadata=key("flags", "runnerMaxConcurrentReconciles")
+    )
+    resources: ResourceRequirements
+    affinity: Affinity | None
+    tolerations: tuple[Toleration, ...] | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArcScaleSetValues:
+    """Values of ARC's `gha-runner-scale-set` chart, 0.14.2.
+
+    `scale_set_labels` reach GitHub only when the scale set is created there. The controller's
+    account is always given: without it the chart looks the controller up in the live cluster and
+    aborts when it is missing, which breaks every preview and first deployment. `container_mode`
+    never is the chart's `dind`, whose Docker container accepts no resources; `_dind_pod` builds
+    that pod instead.
+    """
+
+    github_config_url: str
+    github_config_secret: str
+    """Name of the Secret, never its content."""
+    runner_scale_set_name: str
+    min_runners: int
+    max_runners: int
+    template: PodTemplate
+    controller_namespace: str = field(metadata=key("controllerServiceAccount", "namespace"))
+    controller_service_account: str = field(metadata=key("controllerServiceAccount", "name"))
+    scale_set_labels: tuple[str, ...] | None
+    runner_group: str | None
+    container_mode: ContainerMode | None = field(metadata=key("containerMode", "type"))
+    work_volume_claim: PersistentVolumeClaimSpec | None = field(
+        metadata=key("containerMode", "kubernetesModeWorkVolumeClaim")
+    )
+    listener_template: PodTemplate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArcControllerPlan:
-    """What every scale set of a cluster shares."""
+    """The controller of a cluster, its CRDs and the Secret that all scale sets use."""
 
-    release: Release
+    release: Release[ArcControllerValues]
     crd_files: tuple[str, ...]
     runner_namespace: str
     privileged_runners: bool
     credentials: str
-    """Name of the Secret that holds the App's keys."""
+    """Name of the Secret with the App's keys."""
     app: GitHubApp | None
-    """None where somebody else puts the Secret there."""
-    external_secret: ExternalSecret | None
+    """`None` if this program does not create the Secret."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,33 +176,26 @@ class HookTemplate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GitHubLanePlan:
-    """One scale set."""
+class GitHubLanePlan(LanePlan):
+    """One runner scale set."""
 
-    name: str
-    path: str
-    job: Job
-    release: Release
+    forge: ClassVar[Forge] = "github"
+    release: Release[ArcScaleSetValues]
     hook_template: HookTemplate | None
-    access: JobAccess | None
-    """Account of the jobs, where they may deploy into the cluster."""
-    runs_on: tuple[str, ...]
-    """What a workflow may write, the lane's own name first."""
     container_mode: ContainerMode
-    runner_image: str
-    least_jobs: int
-    """Runners that always wait, each on a node."""
-    most_jobs: int
-    """Jobs at once; none while the lane is paused."""
 
     @property
-    def job_image(self) -> str | None:
-        """Image in which jobs run; None where the workflow names it."""
-        return self.runner_image if self.hook_template is None else None
+    def image(self) -> str | None:
+        """Image in which a job runs; `None` if the workflow names it."""
+        return self.job.image if self.hook_template is None else None
 
 
-def arc_controller_plan(github: GitHub, system: Placement, charts: Charts) -> ArcControllerPlan:
-    """Derive the controller of a cluster; `system` are its CPU pools."""
+def arc_controller_plan(
+    github: GitHub,
+    system: Placement = ANYWHERE,
+    charts: Charts = Charts(),  # noqa: B008 -- frozen
+) -> ArcControllerPlan:
+    """Return the controller of a cluster; it runs on `system`."""
     controller = release(
         "gha-runner-scale-set-controller",
         charts,
@@ -104,11 +206,10 @@ def arc_controller_plan(github: GitHub, system: Placement, charts: Charts) -> Ar
             service_account=CONTROLLER_ACCOUNT,
             runner_max_concurrent_reconciles=10,
             affinity=system.affinity,
-            tolerations=system.tolerations or None,
-            resources=resources(Size(cpu_m=100, memory_mib=256)),
+            tolerations=system.tolerations,
+            resources=ResourceRequirements(requests=Resources(cpu_m=100, memory_mib=256)),
         ),
     )
-    name = github.existing_secret or _CREDENTIALS
     return ArcControllerPlan(
         release=controller,
         crd_files=arc_crd_urls(controller.version, charts.arc_crds),
@@ -117,17 +218,19 @@ def arc_controller_plan(github: GitHub, system: Placement, charts: Charts) -> Ar
             lane.container_mode == "dind" or lane.device_access == "privileged"
             for lane in github.lanes.values()
         ),
-        credentials=name,
+        credentials=github.existing_secret or CREDENTIALS,
         app=github.app,
-        external_secret=(
-            None
-            if github.existing_secret is None
-            else ExternalSecret(
-                name=name,
-                namespace=Namespaces.arc_runners,
-                keys=GITHUB_TOKEN_KEYS if github.is_enterprise else GITHUB_APP_KEYS,
-            )
-        ),
+    )
+
+
+def github_secret(github: GitHub) -> ExternalSecret | None:
+    """Return the Secret with GitHub's credentials, or `None` if this program creates it."""
+    if github.existing_secret is None:
+        return None
+    return ExternalSecret(
+        name=github.existing_secret,
+        namespace=Namespaces.arc_runners,
+        keys=GITHUB_TOKEN_KEYS if github.is_enterprise else GITHUB_APP_KEYS,
     )
 
 
@@ -135,123 +238,340 @@ def github_lane_plan(
     name: str,
     lane: GitHubLane,
     *,
-    path: str,
+    cluster: str,
     pools: tuple[Pool, ...],
-    system: Placement,
-    github: GitHub,
-    charts: Charts,
+    url: str,
+    system: Placement = ANYWHERE,
+    secret: ExternalSecret | None = None,
+    charts: Charts = Charts(),  # noqa: B008 -- frozen
 ) -> GitHubLanePlan:
-    """Derive one lane; `pools` are its pools, in its order, `system` the CPU pools."""
-    sized = job(lane, pools, _sides(lane), device=lane.device)
+    """Return the plan of one lane.
+
+    `pools` are the lane's pools in order of preference, `system` is where the listener runs, and
+    `url` is the repository, organisation or enterprise. Without `secret`, the lane uses the Secret
+    `CREDENTIALS` that this program creates.
+    """
     access = job_access(lane.kubernetes_access, f"github-{name}-jobs", Namespaces.arc_runners)
-    plugged = lane.device is not None and lane.device_access == "plugin"
-    shape = JobShape(
+    one_job = job(
+        lane,
+        pools,
         image=lane.image or GITHUB_RUNNER,
-        gpus=sized.gpus,
-        cpu_m=sized.request.cpu_m,
-        memory_mib=sized.request.memory_mib,
-        disk_mib=sized.request.disk_mib,
-        shm_mib=sized.shm_mib,
-        affinity=job_affinity(pools),
-        tolerations=job_tolerations(pools),
-        memory_limit_mib=sized.memory_limit_mib,
         env=lane.env,
-        devices=(device_resource(lane.device),) if lane.device and plugged else (),
-        host_devices=(device_path(lane.device),) if lane.device and not plugged else (),
-        run_as_root=lane.run_as_root,
-        supplemental_groups=lane.supplemental_groups,
-        pull_policy=lane.pull_policy,
-        runtime_class_name=runtime_class(lane, pools),
-        service_account_name=access.account if access is not None else None,
-    )
-    hook = (
-        HookTemplate(
-            name=f"{name}-job-pod",
-            file=HOOK_TEMPLATE_FILE,
-            content=job_pod_template(shape, mode=lane.container_mode),
-        )
-        if lane.container_mode in ("kubernetes", "kubernetes-novolume")
-        else None
-    )
-    labels = tuple(dict.fromkeys((name, *lane.labels)))
-    return GitHubLanePlan(
-        name=name,
-        path=path,
-        job=sized,
-        hook_template=hook,
+        side_containers={"dind": _DOCKER, "kubernetes": _LAUNCHER}.get(
+            lane.container_mode, Resources()
+        ),
         access=access,
-        runs_on=labels,
+        device=lane.device,
+        privileged=lane.device is not None and lane.device_access == "privileged",
+    )
+    runner, job_pod = _pods(lane, one_job, f"{name}-job-pod", system)
+    on_hooks = job_pod is not None
+    labels = tuple(dict.fromkeys((name, *lane.labels)))
+    min_runners = 0 if lane.paused else lane.min_runners
+    max_runners = 0 if lane.paused else lane.max_runners
+    return GitHubLanePlan(
+        cluster=cluster,
+        name=name,
+        pools=pools,
+        job=one_job,
+        labels=labels,
+        min_jobs=min_runners,
+        max_jobs=max_runners,
+        access=access,
+        external_secret=secret,
         container_mode=lane.container_mode,
-        runner_image=shape.image,
-        least_jobs=0 if lane.paused else lane.min_runners,
-        most_jobs=0 if lane.paused else lane.max_runners,
+        pods=_lane_pods(lane, runner.spec, job_pod.spec if job_pod is not None else None),
+        hook_template=(
+            HookTemplate(
+                name=f"{name}-job-pod", file=HOOK_TEMPLATE_FILE, content=to_values(job_pod)
+            )
+            if job_pod is not None
+            else None
+        ),
         release=release(
             "gha-runner-scale-set",
             charts,
             name=name,
             namespace=Namespaces.arc_runners,
-            # A new controller deletes sets of another minor version, and GitHub learns labels and
-            # owner of a set only when it is made.
+            # A new controller deletes sets of another minor version, and GitHub reads labels and
+            # owner of a set only when it is created.
             replaced_on=("version", "values.scaleSetLabels", "values.githubConfigUrl"),
             values=ArcScaleSetValues(
-                github_config_url=github.url,
-                github_config_secret=github.existing_secret or _CREDENTIALS,
+                github_config_url=url,
+                github_config_secret=secret.name if secret is not None else CREDENTIALS,
                 runner_scale_set_name=name,
                 scale_set_labels=labels if lane.labels else None,
                 runner_group=lane.group,
-                min_runners=0 if lane.paused else lane.min_runners,
-                max_runners=0 if lane.paused else lane.max_runners,
+                min_runners=min_runners,
+                max_runners=max_runners,
                 controller_namespace=Namespaces.arc_controller,
                 controller_service_account=CONTROLLER_ACCOUNT,
-                container_mode=(
-                    lane.container_mode
-                    if lane.container_mode in ("kubernetes", "kubernetes-novolume")
-                    else None
-                ),
+                container_mode=lane.container_mode if on_hooks else None,
                 work_volume_claim=(
-                    work_claim(sized.request.disk_mib)
+                    PersistentVolumeClaimSpec(storage=mebibytes(one_job.request.disk_mib))
                     if lane.container_mode == "kubernetes"
                     else None
                 ),
-                template=_runner_template(lane, shape, hook, system),
-                listener_template=listener_template(
-                    Size(cpu_m=50, memory_mib=128),
-                    affinity=system.affinity,
-                    tolerations=system.tolerations or None,
-                ),
+                template=runner,
+                listener_template=_listener(system),
             ),
         ),
     )
 
 
-def _sides(lane: GitHubLane) -> Resources:
-    """What stands beside the job's container on the node of the job."""
+def _listener(system: Placement) -> PodTemplate:
+    """Return the pod that polls GitHub for one scale set; it always runs, so on CPU nodes."""
+    container = Container(
+        name=LISTENER_CONTAINER,
+        resources=ResourceRequirements(requests=Resources(cpu_m=50, memory_mib=128)),
+    )
+    return PodTemplate(
+        spec=PodSpec(
+            containers=(container,), affinity=system.affinity, tolerations=system.tolerations
+        )
+    )
+
+
+def _lane_pods(lane: GitHubLane, runner: PodSpec, job_pod: PodSpec | None) -> LanePods:
+    if job_pod is None:
+        return LanePods(on_pool=(runner,))
+    if lane.container_mode == "kubernetes-novolume":
+        return LanePods(on_pool=(job_pod,), launcher=runner)
+    return LanePods(on_pool=(runner, job_pod))
+
+
+def _pods(
+    lane: GitHubLane, job: Job, hook_template: str, system: Placement
+) -> tuple[PodTemplate, PodTemplate | None]:
+    """Return the runner pod, and the pod of a job that does not run in the runner."""
     match lane.container_mode:
+        case "none":
+            return _runner_pod(lane, job), None
         case "dind":
-            return _resources(_DOCKER)
+            return _dind_pod(lane, job), None
+        case "kubernetes-novolume":
+            return (
+                _launcher(job, hook_template, system.affinity, system.tolerations),
+                _job_pod(lane, job),
+            )
         case "kubernetes":
-            return _resources(_LAUNCHER)
-        case _:
-            return NOTHING
+            # Both pods mount the work volume, so the runner is on the job's pool. The scheduler
+            # places the job pod (by required affinity to the runner's node): the hooks'
+            # alternative, a fixed node name, bypasses the scheduler, and a second job on a full
+            # node would fail instead of wait. A job pod waits at most `PREPARE_JOB_TIMEOUT_S`.
+            runner = _launcher(
+                job,
+                hook_template,
+                job.affinity,
+                job.tolerations,
+                env=(EnvVar(name="ACTIONS_RUNNER_USE_KUBE_SCHEDULER", value="true"),),
+                fs_group=_RUNNER_UID,
+            )
+            return runner, _job_pod(lane, job)
 
 
-def _resources(size: Size) -> Resources:
-    return Resources(cpu_m=size.cpu_m, memory_mib=size.memory_mib, disk_mib=size.disk_mib or 0)
+def _runner_pod(lane: GitHubLane, job: Job) -> PodTemplate:
+    volumes, mounts = _volumes(job)
+    runner = Container(
+        name=RUNNER_CONTAINER,
+        image=job.image,
+        image_pull_policy=lane.pull_policy,
+        command=_RUN,
+        env=_runner_environment(lane, job) or None,
+        resources=job.resources,
+        security_context=_security_context(lane, job),
+        volume_mounts=mounts,
+    )
+    return _template(lane, job, containers=(runner,), volumes=volumes)
 
 
-def _runner_template(
-    lane: GitHubLane, shape: JobShape, hook: HookTemplate | None, system: Placement
+def _dind_pod(lane: GitHubLane, job: Job) -> PodTemplate:
+    """Return a pod whose `docker` commands talk to a daemon in a sidecar.
+
+    Only the sidecar is privileged, and only it stores images and layers, so their disk is part of
+    its request and not of the job's. The GPU belongs to the runner container and *is not visible to
+    the inner Docker*: steps can use CUDA directly, containers started by docker cannot.
+    Apart from the sidecar's resources this is the chart's mode `dind`.
+    """
+    volumes, mounts = _volumes(job)
+    externals = Container(
+        name="init-dind-externals",
+        image=job.image,
+        image_pull_policy=lane.pull_policy,
+        command=("cp", "-r", "/home/runner/externals/.", "/home/runner/tmpDir/"),
+        volume_mounts=(VolumeMount(name=_DOCKER_EXTERNALS, mount_path="/home/runner/tmpDir"),),
+    )
+    daemon = Container(
+        name="dind",
+        image=DOCKER_IN_DOCKER,
+        args=("dockerd", "--host=unix:///var/run/docker.sock", f"--group={_DOCKER_GROUP}"),
+        resources=ResourceRequirements(requests=_DOCKER),
+        security_context=SecurityContext(privileged=True),
+        restart_policy="Always",
+        startup_probe=Probe(command=("docker", "info"), failure_threshold=24, period_seconds=5),
+        volume_mounts=(
+            _WORK,
+            _DOCKER_SOCKET,
+            VolumeMount(name=_DOCKER_EXTERNALS, mount_path="/home/runner/externals"),
+        ),
+    )
+    runner = Container(
+        name=RUNNER_CONTAINER,
+        image=job.image,
+        image_pull_policy=lane.pull_policy,
+        command=_RUN,
+        env=(
+            EnvVar(name="DOCKER_HOST", value="unix:///var/run/docker.sock"),
+            EnvVar(name="RUNNER_WAIT_FOR_DOCKER_IN_SECONDS", value=str(_DOCKER_WAIT_S)),
+            *_runner_environment(lane, job),
+        ),
+        resources=job.resources,
+        security_context=_security_context(lane, job),
+        volume_mounts=(_WORK, _DOCKER_SOCKET, *mounts),
+    )
+    scratch = tuple(
+        Volume(name=name, empty_dir=EmptyDir())
+        for name in (_WORK.name, _DOCKER_SOCKET.name, _DOCKER_EXTERNALS)
+    )
+    return _template(
+        lane,
+        job,
+        containers=(runner,),
+        init_containers=(externals, daemon),
+        volumes=(*scratch, *volumes),
+    )
+
+
+def _launcher(
+    job: Job,
+    hook_template: str,
+    affinity: Affinity | None,
+    tolerations: tuple[Toleration, ...] | None,
+    *,
+    env: tuple[EnvVar, ...] = (),
+    fs_group: int | None = None,
 ) -> PodTemplate:
-    if lane.container_mode == "dind":
-        return dind_pod(shape, docker_image=DOCKER_IN_DOCKER, docker=_DOCKER)
-    if hook is None:
-        return runner_pod(shape)
-    if lane.container_mode == "kubernetes":
-        return kubernetes_runner_pod(shape, runner=_LAUNCHER, hook_template=hook.name)
-    return novolume_runner_pod(
-        shape,
-        runner=_LAUNCHER,
-        hook_template=hook.name,
-        affinity=system.affinity,
-        tolerations=system.tolerations or None,
+    """Return a runner pod that only starts job pods.
+
+    `hook_template` names the ConfigMap with the job pod's template. The pod names no service
+    account: with one, the chart would not create the account, role and binding that let the hooks
+    create pods (templates/kube_mode_role.yaml). The chart adds the path of the hooks, the pod's
+    name and the runner image.
+    """
+    runner = Container(
+        name=RUNNER_CONTAINER,
+        image=job.image,
+        command=_RUN,
+        env=(
+            EnvVar(
+                name="ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE",
+                value=f"{_HOOK_TEMPLATE.mount_path}/{HOOK_TEMPLATE_FILE}",
+            ),
+            # A job without `container:` would run here, on a node without a GPU: refuse it.
+            EnvVar(name="ACTIONS_RUNNER_REQUIRE_JOB_CONTAINER", value="true"),
+            EnvVar(
+                name="ACTIONS_RUNNER_PREPARE_JOB_TIMEOUT_SECONDS", value=str(PREPARE_JOB_TIMEOUT_S)
+            ),
+            *env,
+        ),
+        resources=ResourceRequirements(requests=_LAUNCHER),
+        volume_mounts=(_HOOK_TEMPLATE,),
+    )
+    volume = Volume(name=_HOOK_TEMPLATE.name, config_map=LocalObjectReference(name=hook_template))
+    return PodTemplate(
+        annotations=NOT_EVICTABLE,
+        spec=PodSpec(
+            containers=(runner,),
+            volumes=(volume,),
+            affinity=affinity,
+            tolerations=tolerations,
+            fs_group=fs_group,
+        ),
+    )
+
+
+def _job_pod(lane: GitHubLane, job: Job) -> PodTemplate:
+    """Return the hook template: what the hooks add to each job pod.
+
+    In mode `kubernetes` it has no affinity, because it would replace the hooks' own, which ties
+    the pod to the node of its work volume. The job pod gets no token of the cluster's API unless
+    the lane has a service account.
+    """
+    volumes, mounts = _volumes(job)
+    container = Container(
+        name=JOB_CONTAINER,
+        image_pull_policy=lane.pull_policy,
+        env=_environment(job) or None,
+        resources=job.resources,
+        security_context=_security_context(lane, job),
+        volume_mounts=mounts,
+    )
+    return PodTemplate(
+        annotations=NOT_EVICTABLE,
+        spec=PodSpec(
+            containers=(container,),
+            volumes=volumes,
+            affinity=job.affinity if lane.container_mode == "kubernetes-novolume" else None,
+            tolerations=job.tolerations,
+            service_account_name=job.service_account,
+            automount_service_account_token=None if job.service_account else False,
+            supplemental_groups=lane.supplemental_groups or None,
+            runtime_class_name=job.runtime_class,
+        ),
+    )
+
+
+def _template(
+    lane: GitHubLane,
+    job: Job,
+    *,
+    containers: tuple[Container, ...],
+    volumes: tuple[Volume, ...],
+    init_containers: tuple[Container, ...] | None = None,
+) -> PodTemplate:
+    """Return a runner pod in which the job itself runs."""
+    return PodTemplate(
+        annotations=NOT_EVICTABLE,
+        spec=PodSpec(
+            containers=containers,
+            init_containers=init_containers,
+            volumes=volumes,
+            affinity=job.affinity,
+            tolerations=job.tolerations,
+            service_account_name=job.service_account,
+            supplemental_groups=lane.supplemental_groups or None,
+            runtime_class_name=job.runtime_class,
+        ),
+    )
+
+
+def _environment(job: Job) -> tuple[EnvVar, ...]:
+    return tuple(EnvVar(name=name, value=value) for name, value in job.env.items())
+
+
+def _runner_environment(lane: GitHubLane, job: Job) -> tuple[EnvVar, ...]:
+    """Return the environment of a runner container; the runner refuses to run as root by itself."""
+    allowed = (EnvVar(name="RUNNER_ALLOW_RUNASROOT", value="1"),) if lane.run_as_root else ()
+    return (*allowed, *_environment(job))
+
+
+def _security_context(lane: GitHubLane, job: Job) -> SecurityContext | None:
+    if not (job.privileged or lane.run_as_root):
+        return None
+    return SecurityContext(
+        privileged=True if job.privileged else None,
+        run_as_user=_ROOT if lane.run_as_root else None,
+    )
+
+
+def _volumes(job: Job) -> tuple[tuple[Volume, ...], tuple[VolumeMount, ...]]:
+    """Return shared memory, and the host device of a privileged job."""
+    volume, mount = shared_memory(job.shm_mib)
+    if job.device is None or not job.privileged:
+        return (volume,), (mount,)
+    path = device_path(job.device)
+    name = "host" + path.replace("/", "-")
+    return (
+        (volume, Volume(name=name, host_path=HostPath(path=path))),
+        (mount, VolumeMount(name=name, mount_path=path)),
     )

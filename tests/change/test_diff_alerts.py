@@ -1,4 +1,4 @@
-"""What must be seen first: what the engine says, what only the reports know, a removed stack."""
+"""Alerts: from the engine, from the difference of the reports, for a removed stack file."""
 
 from __future__ import annotations
 

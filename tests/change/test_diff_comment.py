@@ -1,4 +1,4 @@
-"""The comment: what it shows, how large it may be, and what hostile text makes of it: nothing."""
+"""The comment: its content, its size, and hostile text in it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from change.comment import (
-    MAX_CHARACTERS,
-    MAX_SUMMARY_BYTES,
-    RUN_URL,
-    comment,
-    main,
-    summary,
-)
+from change.comment import MAX_CHARACTERS, MAX_SUMMARY_BYTES, RUN_URL, comment, main, summary
 from change.document import Document, Rename
 from tests.change.diffs import diff, group, prop, resource
 from tests.fleet.report.reports import difference_json
@@ -53,23 +46,8 @@ HOSTILE = [
     "```mermaid\nclick a href 'https://evil.example'\n```",
 ]
 
-ACTIVE = (
-    "@",
-    "#1",
-    "GH-1",
-    "://",
-    "www.",
-    "<img",
-    "![",
-    "](",
-    "$",
-    "&lt;",
-    "**b",
-    "%1",
-    "!2",
-    "~b",
-)
-"""What GitHub or GitLab would make something of."""
+ACTIVE = "@ #1 GH-1 :// www. <img ![ ]( $ &lt; **b %1 !2 ~b".split()
+"""Text that GitHub or GitLab would render as markup, link, mention or reference."""
 
 
 def replaced(**more: Any) -> Document:
@@ -83,7 +61,7 @@ def replaced(**more: Any) -> Document:
 
 
 def outside_code(text: str) -> str:
-    """What GitHub would render as Markdown: all but fenced blocks and code spans."""
+    """Return what GitHub renders as Markdown: without fenced blocks and code spans."""
     lines: list[str] = []
     fence = ""
     for line in text.split("\n"):
@@ -101,7 +79,7 @@ def outside_code(text: str) -> str:
 
 
 def hostile(text: str) -> Document:
-    """A document with the text in every place that takes any text."""
+    """Return a document with the text in every field that takes any text."""
     bad = prop(text, old=text, new=text)
     one = group(
         "replace",
@@ -113,6 +91,9 @@ def hostile(text: str) -> Document:
         resources=[resource("replace", name=text, urn=text, properties=[bad], reasons=[text])],
     )
     other = group("update", name=text, resources=[resource(name=text, properties=[bad])])
+    difference = difference_json(report("other"), report(text))
+    update = dict.fromkeys(("what", "id", "effect", "says"), text)
+    difference["updates"] += [{**update, "because": [text], "lanes": [text]}]
     return diff(
         engine=text,
         base={"ref": text, "commit": "0" * 40},
@@ -124,12 +105,12 @@ def hostile(text: str) -> Document:
         renames=[{"kind": "pool", "cluster": text, "old": text, "new": text, "lost": (text,)}],
         subjects=[one, other],
         report=report(text),
-        difference=difference_json(report("other"), report(text)),
+        difference=difference,
     )
 
 
 def report(text: str) -> dict[str, Any]:
-    """A report with the text as the name and the value of everything."""
+    """Return a report with the text as name and value of everything."""
     pool = {"kinds": [text], "gpu": text, "gpus": 1, "max": 9, "capacity": text, "min": 0}
     lane = {
         "forge": "github",

@@ -15,8 +15,7 @@ from components.oci.autoscaler import OkeAutoscaler
 from components.oci.cluster import OkeCluster, OkeClusterAttributes
 from components.oci.network import OkeNetwork
 from components.oci.pool import GpuNodePool
-from fleet.clusters.oke import OkePlan
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePlan, OkePool
 from fleet.plan import ClusterPlan
 from tests import fleets
 

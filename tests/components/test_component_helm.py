@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -10,6 +11,7 @@ import pytest
 
 from components.helm import install, namespace
 from fleet.kubernetes.releases import Release
+from fleet.kubernetes.resources import Resources
 from tests.engine import Registration, deploy, remembered
 from tests.wire import UNKNOWN
 
@@ -19,12 +21,13 @@ PLAIN = Release(
     chart="chart",
     repository="https://charts.example.org",
     version="1.2.3",
+    typed_values=Resources(),
     values={"gpuCount": 1, "someFlag": False, "nothing": {}},
 )
 
 
 @remembered
-def installed(release: Release, *, known: bool = True) -> Registration:
+def installed(release: Release[Any], *, known: bool = True) -> Registration:
     def program() -> None:
         first = kubernetes.core.v1.Namespace("first")
         install("thing-release", release, pulumi.ResourceOptions(protect=True), depends_on=[first])

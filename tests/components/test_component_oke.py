@@ -10,7 +10,7 @@ import pulumi_oci as oci
 import pytest
 
 from fleet.clusters.nodes import LiveSize
-from fleet.clusters.oke_pools import OkePool
+from fleet.clusters.oke import OkePool
 from tests import fleets
 from tests.components import oke_makers
 from tests.computed import OCI_CALLS

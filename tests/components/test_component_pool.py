@@ -12,7 +12,7 @@ import yaml
 
 from components.aws.cluster import EksClusterAttributes
 from components.aws.pool import GpuNodeGroup
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.nodes import LiveSize
 from tests import fleets
 from tests.engine import Registered, deploy, remembered

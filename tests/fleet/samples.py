@@ -13,8 +13,7 @@ import yaml
 
 from fleet.checks.judge import judge
 from fleet.checks.view import View
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPlan, EksPool
 from fleet.config.load import parse
 from fleet.findings import Finding, Path, StackFileError
 from fleet.load import Fleet, load

@@ -8,7 +8,6 @@ from fleet.catalog.ec2 import INSTANCE_TYPES, instance_type
 from fleet.catalog.oci import SHAPES
 from fleet.cost import (
     HOURS_PER_MONTH,
-    NOTHING,
     MonthlyCost,
     monthly_cost,
     not_counted,
@@ -43,13 +42,13 @@ def test_waiting_runners_hold_nodes_within_the_bounds_of_the_pool(waiting: int, 
 
 
 def test_a_paused_pool_costs_nothing() -> None:
-    assert monthly_cost(pool_of({f"{T4}.paused": True}), waiting=1) == NOTHING
+    assert monthly_cost(pool_of({f"{T4}.paused": True}), waiting=1) == MonthlyCost()
 
 
 def test_nodes_of_somebody_else_have_no_price() -> None:
     for pool in cluster_of(name="honey").pools:
         assert price(pool) is None
-        assert monthly_cost(pool) == NOTHING
+        assert monthly_cost(pool) == MonthlyCost()
 
 
 def test_a_price_says_its_day_its_region_and_where_it_was_read() -> None:

@@ -19,12 +19,11 @@ from fleet.catalog.charts import CHARTS
 from fleet.catalog.oke import KUBELET_ARGUMENTS_METADATA
 from fleet.checks.places import why_not
 from fleet.checks.view import LaneView, View
-from fleet.clusters.eks_pools import EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.existing import ExistingPlan
-from fleet.clusters.nodes import smallest
-from fleet.clusters.oke import node_metadata
-from fleet.clusters.oke_pools import OkePool
-from fleet.kubernetes.labels import PAUSED_TAINT, Taint
+from fleet.clusters.nodes import Placement, smallest
+from fleet.clusters.oke import OkePool, node_metadata
+from fleet.kubernetes.labels import GPU_TAINT, PAUSED_TAINT, Taint
 from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
 from fleet.kubernetes.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer
 from fleet.load import Fleet
@@ -42,7 +41,7 @@ EXACT = re.compile(r"v?\d+\.\d+\.\d+")
 
 
 def release_names_suit_helm(cluster: ClusterPlan, _lanes: tuple[LaneView, ...]) -> Iterator[str]:
-    for release in cluster.releases():
+    for release in cluster.releases:
         if len(release.name) > 53:
             yield f"{release.name} has {len(release.name)} characters"
 
@@ -84,7 +83,7 @@ def driver_and_toolkit_have_one_owner(
     operator = cluster.gpu_stack.operator
     for pool in cluster.pools if operator is not None else ():
         for part in ("driver", "toolkit"):
-            if pool.gpu is None or operator is None or not operator.values[part]["enabled"]:
+            if pool.gpu is None or operator is None or not getattr(operator.typed_values, part):
                 continue
             platform = cluster.platform
             if not isinstance(platform, ExistingPlan):
@@ -97,7 +96,7 @@ def the_autoscaler_suits_kubernetes(
     cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
 ) -> Iterator[str]:
     if cluster.autoscaler is not None:
-        tag: str = cluster.autoscaler.release.values["image"]["tag"]
+        tag = cluster.autoscaler.release.typed_values.image_tag
         if not tag.startswith(f"v{cluster.platform.version}."):
             yield f"cluster-autoscaler {tag} on Kubernetes {cluster.platform.version}"
 
@@ -107,7 +106,7 @@ def charts_have_the_pinned_version(
 ) -> Iterator[str]:
     """A stack may choose ARC's version: the controller and its scale sets then have the same."""
     arc = cluster.github.controller.release.version if cluster.github is not None else None
-    for release in cluster.releases():
+    for release in cluster.releases:
         chart = release.chart.rpartition("/")[2]
         pin = arc if chart.startswith("gha-runner-scale-set") else CHARTS[chart].version
         if release.version != pin or not EXACT.fullmatch(release.version):
@@ -133,7 +132,7 @@ def an_empty_eks_pool_grows_for_its_jobs(
         imagined = dataclasses.replace(pool, labels=under(tags, "label/"))
         has = resources_by_tags(pool)
         for lane in lanes:
-            if pool.name in lane.job.pools:
+            if pool.name in lane.plan.pool_names:
                 for name in set(lacking(lane.asked, has)) - lacks_in_earnest(lane, pool):
                     yield f"the tags of {pool.name} offer too little {name} to {lane.path}"
                 for pod in lane.pods.on_pool:
@@ -255,9 +254,9 @@ def tags(without: str, **more: str) -> Fault:
     return fault
 
 
-def operator(path: str, value: object) -> Fault:
+def operator(**values: object) -> Fault:
     def fault(cluster: ClusterPlan) -> ClusterPlan:
-        release = with_values(cluster.gpu_stack.operator, {path: value})
+        release = with_values(cluster.gpu_stack.operator, **values)
         stack = dataclasses.replace(cluster.gpu_stack, operator=release)
         return dataclasses.replace(cluster, gpu_stack=stack)
 
@@ -268,7 +267,7 @@ def controller(**values: object) -> Fault:
     def fault(cluster: ClusterPlan) -> ClusterPlan:
         assert cluster.github is not None
         old = cluster.github.controller
-        new = dataclasses.replace(old, release=with_values(old.release, values))
+        new = dataclasses.replace(old, release=with_values(old.release, **values))
         github = dataclasses.replace(cluster.github, controller=new)
         return dataclasses.replace(cluster, github=github)
 
@@ -289,7 +288,7 @@ def lane_release(**changes: str) -> Fault:
 
 def older_autoscaler(cluster: ClusterPlan) -> ClusterPlan:
     assert cluster.autoscaler is not None
-    release = with_values(cluster.autoscaler.release, {"image.tag": "v1.34.5"})
+    release = with_values(cluster.autoscaler.release, image_tag="v1.34.5")
     autoscaler = dataclasses.replace(cluster.autoscaler, release=release)
     return dataclasses.replace(cluster, autoscaler=autoscaler)
 
@@ -303,11 +302,7 @@ DAEMONSETS = daemonsets_reach_the_pools_that_need_them
 GROWS = an_empty_eks_pool_grows_for_its_jobs
 PINS = charts_have_the_pinned_version
 OWNER = driver_and_toolkit_have_one_owner
-NFD = "node-feature-discovery.worker.tolerations"
-ON_GPU_NODES = {
-    "affinity": None,
-    "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
-}
+ON_GPU_NODES = {"affinity": None, "tolerations": (GPU_TAINT.tolerated(),)}
 
 
 @pytest.mark.parametrize(
@@ -316,21 +311,16 @@ ON_GPU_NODES = {
         (lane_release(name="r" * 54), release_names_suit_helm, "has 54 characters"),
         (more_taints, JOBS, "does not tolerate dedicated=ml:NoSchedule"),
         (changed_pool(labels={"gpu-runners/role": "gpu"}), JOBS, "labels that the nodes lack"),
-        (operator("daemonsets.tolerations", []), DAEMONSETS, "the GPU Operator's operands"),
-        # The default of the chart's own subchart tolerates the value `present` only.
-        (
-            operator(NFD, [{"key": "nvidia.com/gpu", "operator": "Equal", "value": "present"}]),
-            DAEMONSETS,
-            "the worker of node feature discovery",
-        ),
+        (operator(operands=Placement()), DAEMONSETS, "the GPU Operator's operands"),
+        (operator(nfd_worker=Placement()), DAEMONSETS, "the worker of node feature discovery"),
         (changed_pool(labels={"gpu-runners/pool": "t4"}), DAEMONSETS, "NVIDIA's device plugin"),
         (
             controller(**ON_GPU_NODES),
             nothing_but_jobs_and_the_gpu_stack_goes_to_gpu_nodes,
             "ARC's controller may go to t4",
         ),
-        (operator("driver.enabled", True), OWNER, "installs a driver"),
-        (operator("toolkit.enabled", True), OWNER, "installs a toolkit"),
+        (operator(driver=True), OWNER, "installs a driver"),
+        (operator(toolkit=True), OWNER, "installs a toolkit"),
         (older_autoscaler, the_autoscaler_suits_kubernetes, "v1.34.5 on Kubernetes 1.35"),
         *((lane_release(version=one), PINS, repr(one)) for one in ("", "0.14.x", "0.13.1")),
         (no_autoscaler, GROWS, "has no autoscaler"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -14,6 +13,7 @@ from fleet.clusters.nodes import Pool
 from fleet.config.load import parse
 from fleet.findings import Finding
 from fleet.kubernetes.releases import Release
+from fleet.kubernetes.values import to_values
 from fleet.plan import ClusterPlan, Plan, build
 from tests.fleet.samples import TODAY, judged
 
@@ -45,17 +45,11 @@ def with_pool(cluster: ClusterPlan, name: str, **changes: Any) -> ClusterPlan:
     return dataclasses.replace(cluster, platform=dataclasses.replace(cluster.platform, pools=pools))
 
 
-def with_values(release: Release | None, changes: Mapping[str, Any]) -> Release:
-    """Return a release with other values at some paths, like `devicePlugin.enabled`."""
+def with_values(release: Release[Any] | None, **changes: Any) -> Release[Any]:
+    """Return a release in which some fields of the typed values differ."""
     assert release is not None
-    values = copy.deepcopy(release.values)
-    for path, value in changes.items():
-        *above, last = path.split(".")
-        holder = values
-        for part in above:
-            holder = holder[part]
-        holder[last] = value
-    return dataclasses.replace(release, values=values)
+    typed = dataclasses.replace(release.typed_values, **changes)
+    return dataclasses.replace(release, typed_values=typed, values=to_values(typed))
 
 
 def stack_of(pools: Mapping[str, Any], lanes: Mapping[str, Any], **more: Any) -> dict[str, Any]:

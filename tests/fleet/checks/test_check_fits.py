@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.findings import Finding
 from fleet.kubernetes.scheduling import CPU, DISK, MEMORY, together
-from fleet.runners.pods import lane_pods
 from tests.fleet.checks.planted import cards, existing_of
 from tests.fleet.samples import SHIPPED, every_key, judged, loaded, shipped_stack
 
@@ -167,7 +166,7 @@ def test_the_pods_that_are_sent_ask_for_what_the_plan_says(name: str) -> None:
     for cluster in loaded(data).plan.clusters:
         forges = [forge for forge in (cluster.github, cluster.gitlab) if forge is not None]
         for lane in [lane for forge in forges for lane in forge.lanes]:
-            asked = together(lane_pods(lane).on_pool)
+            asked = together(lane.pods.on_pool)
             total = lane.job.total
             assert (asked[CPU], asked[MEMORY], asked[DISK], asked["nvidia.com/gpu"]) == (
                 *(total.cpu_m, total.memory_mib, total.disk_mib),

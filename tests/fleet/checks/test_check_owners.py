@@ -13,7 +13,7 @@ LANES = {"gpu": {"pools": ["gpu"], "gpus": 1}}
 
 def test_a_pool_that_two_plugins_advertise_names_both() -> None:
     def plant(cluster: ClusterPlan) -> ClusterPlan:
-        operator = with_values(cluster.gpu_stack.operator, {"devicePlugin.enabled": True})
+        operator = with_values(cluster.gpu_stack.operator, device_plugin=True)
         return dataclasses.replace(
             cluster, gpu_stack=dataclasses.replace(cluster.gpu_stack, operator=operator)
         )

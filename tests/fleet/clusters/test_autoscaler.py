@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet.clusters.autoscaler import AutoscalerPlan, priorities
+from fleet.clusters.autoscaler import (
+    AutoscalerPlan,
+    autoscaler_policy,
+    priorities,
+    priorities_text,
+)
 from fleet.clusters.nodes import Pool
 from tests.fleet.samples import cluster_of, eks_of, required_labels
 
@@ -106,14 +111,85 @@ def test_the_image_is_of_the_clusters_minor(version: str, minor: str) -> None:
     assert plan.release.values["image"]["tag"].startswith(minor)
 
 
-def test_it_runs_on_the_system_pool_and_may_change_only_its_own_groups() -> None:
+def test_the_values_of_the_autoscaler_have_the_charts_keys() -> None:
     plan = autoscaler_of()
-    values = plan.release.values
-    assert "nodeSelector" not in values
-    assert required_labels(values["affinity"]) == [{"gpu-runners/role": ["system"]}]
-    assert values["rbac"]["serviceAccount"]["name"] == plan.service_account
-    assert values["autoDiscovery"] == {"clusterName": "ci"}
-    changing = next(one for one in plan.policy["Statement"] if one["Sid"] == "ScaleOwnGroups")
-    assert changing["Condition"]["StringEquals"] == {
-        "aws:ResourceTag/k8s.io/cluster-autoscaler/ci": "owned"
+    values = dict(plan.release.values)
+    assert required_labels(values.pop("affinity")) == [{"gpu-runners/role": ["system"]}]
+    assert values.pop("extraArgs")
+    assert values.pop("expanderPriorities")
+    assert set(values.pop("image")) == {"tag"}
+    assert plan.service_account == "cluster-autoscaler"
+    assert values == {
+        "autoDiscovery": {"clusterName": "ci"},
+        "awsRegion": "us-west-2",
+        "cloudProvider": "aws",
+        "rbac": {"create": True, "serviceAccount": {"create": True, "name": "cluster-autoscaler"}},
+        "replicaCount": 1,
+        "fullnameOverride": "cluster-autoscaler",
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "600Mi"},
+            "limits": {"memory": "600Mi"},
+        },
+        "priorityClassName": "system-cluster-critical",
     }
+
+
+def test_priorities_are_yaml_with_whole_numbers_as_keys_and_expressions_unchanged() -> None:
+    spot = r"^eks-t4\.spot-[0-9a-f]{7}-"
+    text = priorities_text({10: ["^eks-t4-", "^eks-a100-"], 50: [spot]})
+    parsed = yaml.safe_load(text)
+    assert parsed == {50: [spot], 10: ["^eks-t4-", "^eks-a100-"]}
+    assert re.match(parsed[50][0], "eks-t4.spot-0a1b2c3-node")
+
+
+def test_the_policy_changes_only_groups_that_the_cluster_owns() -> None:
+    statements = autoscaler_policy("ci-usw2")["Statement"]
+    changing = [
+        statement
+        for statement in statements
+        if any(
+            not re.match(r"\w+:(Describe|Get)", action) for action in _listed(statement["Action"])
+        )
+    ]
+    (scale,) = changing
+    assert set(scale["Action"]) == {
+        "autoscaling:SetDesiredCapacity",
+        "autoscaling:TerminateInstanceInAutoScalingGroup",
+    }
+    assert scale["Condition"] == {
+        "StringEquals": {"aws:ResourceTag/k8s.io/cluster-autoscaler/ci-usw2": "owned"}
+    }
+    assert scale["Resource"].startswith("arn:aws:autoscaling:")
+
+
+def test_the_policy_names_each_action_and_narrows_what_can_be_narrowed() -> None:
+    policy = autoscaler_policy("ci-usw2")
+    actions = [action for each in policy["Statement"] for action in _listed(each["Action"])]
+    assert policy["Version"] == "2012-10-17"
+    assert not [action for action in actions if "*" in action]
+    assert {each["Effect"] for each in policy["Statement"]} == {"Allow"}
+    assert [each["Sid"] for each in policy["Statement"]] == [
+        "Describe",
+        "DescribeNodeGroups",
+        "ScaleOwnGroups",
+    ]
+    assert policy["Statement"][0]["Resource"] == "*"
+    assert set(policy["Statement"][0]["Action"]) == {
+        "autoscaling:DescribeAutoScalingGroups",
+        "autoscaling:DescribeAutoScalingInstances",
+        "autoscaling:DescribeLaunchConfigurations",
+        "autoscaling:DescribeScalingActivities",
+        "autoscaling:DescribeTags",
+        "ec2:DescribeImages",
+        "ec2:DescribeInstanceTypes",
+        "ec2:DescribeLaunchTemplateVersions",
+        "ec2:GetInstanceTypesFromInstanceRequirements",
+    }
+    node_groups = next(
+        each for each in policy["Statement"] if each["Action"] == "eks:DescribeNodegroup"
+    )
+    assert node_groups["Resource"] == "arn:aws:eks:*:*:nodegroup/ci-usw2/*/*"
+
+
+def _listed(actions: str | list[str]) -> list[str]:
+    return [actions] if isinstance(actions, str) else actions

@@ -24,7 +24,7 @@ def plan_of_broken(changes: dict[str, Any]) -> tuple[ClusterPlan, ...]:
 
 
 def lanes(cluster: ClusterPlan) -> list[str]:
-    return [path.rpartition(".")[2] for path, _ in cluster.jobs()]
+    return [lane.name for lane in cluster.lanes]
 
 
 def test_every_cluster_and_lane_of_the_stack_is_planned() -> None:
@@ -47,8 +47,8 @@ def test_protection_is_the_stacks(protect: bool) -> None:
 
 
 def test_secrets_that_others_make_are_listed_for_each_cluster() -> None:
-    assert list(cluster_of().external_secrets()) == []
-    assert [one.name for one in cluster_of(name="existing").external_secrets()] == [
+    assert list(cluster_of().external_secrets) == []
+    assert [one.name for one in cluster_of(name="existing").external_secrets] == [
         "app-keys",
         "runner-token",
     ]

@@ -14,9 +14,9 @@ from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Pool
 from fleet.kubernetes.resources import Resources
 from fleet.plan import ClusterPlan
-from fleet.runners.access import DEFAULT_PERMISSIONS
 from fleet.runners.github import GitHubLanePlan
 from fleet.runners.gitlab import GitLabLanePlan
+from fleet.runners.lanes import DEFAULT_PERMISSIONS
 from tests.fleet.report.reports import markdown_of, report_json
 from tests.fleet.samples import GONE, every_key, loaded, required_labels
 
@@ -226,7 +226,7 @@ def test_a_job_may_raise_itself_as_far_as_the_lane_says() -> None:
 def test_default_tags_join_the_users_each_once(
     changes: dict[str, Any], tags: tuple[str, ...]
 ) -> None:
-    assert gitlab(changes).tags == tags
+    assert gitlab(changes).labels == tags
 
 
 def test_managers_scale_by_their_cpu_in_the_words_of_the_newer_api() -> None:

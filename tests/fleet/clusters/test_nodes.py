@@ -17,10 +17,15 @@ from fleet.catalog.daemonsets import (
 from fleet.catalog.ec2 import instance_type
 from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.kubelet import eks_allocatable
-from fleet.clusters.nodes import asked_by, smallest
+from fleet.clusters.nodes import (
+    daemonset_placement,
+    daemonset_requests,
+    daemonset_tolerations,
+    job_tolerations,
+    smallest,
+)
 from fleet.gpu_stack.ownership import gpu_daemonsets, ownership
 from fleet.kubernetes.labels import GPU_TAINT, PAUSED_TAINT
-from fleet.kubernetes.placement import daemonset_placement, daemonset_tolerations, job_tolerations
 from fleet.kubernetes.pods import Toleration
 from fleet.kubernetes.resources import Resources, format_cpu, format_memory
 from tests.fleet.samples import GONE, every_key, loaded, pool_of
@@ -144,18 +149,21 @@ def test_what_is_left_for_jobs_is_what_daemonsets_and_reserve_leave() -> None:
 )
 def test_a_gpu_node_runs_the_daemonsets_of_its_gpu_stack(stack: Any, added: tuple) -> None:
     changes = {STACK: stack, f"{A100}.efa": False}
-    assert gpu_daemonsets(ownership(loaded(every_key(changes)).stack.clusters["ci"])) == added
-    assert pool_of(changes).nodes[0].daemonsets == asked_by((*OF_EKS, *added))
-    assert pool_of(changes, "a100").nodes[0].daemonsets == asked_by((*OF_EKS, *added))
+    assert (
+        gpu_daemonsets(ownership(loaded(every_key(changes)).stack.clusters["ci"].gpu_stack))
+        == added
+    )
+    assert pool_of(changes).nodes[0].daemonsets == daemonset_requests((*OF_EKS, *added))
+    assert pool_of(changes, "a100").nodes[0].daemonsets == daemonset_requests((*OF_EKS, *added))
     with_efa = pool_of({STACK: stack}, "a100")
-    assert with_efa.nodes[0].daemonsets == asked_by((*OF_EKS, *added, *EFA_DAEMONSETS))
+    assert with_efa.nodes[0].daemonsets == daemonset_requests((*OF_EKS, *added, *EFA_DAEMONSETS))
 
 
 @pytest.mark.parametrize("operator", [GONE, {}])
 def test_a_cpu_node_runs_none_of_the_gpu_stack(operator: Any) -> None:
     pool = pool_of({f"{STACK}.operator": operator}, "system")
     everywhere = [pod for pod in OF_EKS if pod.where == "every_node"]
-    assert pool.nodes[0].daemonsets == asked_by(everywhere)
+    assert pool.nodes[0].daemonsets == daemonset_requests(everywhere)
 
 
 def test_a_pool_takes_zones_and_release_of_its_cluster_unless_it_has_its_own() -> None:

@@ -29,7 +29,8 @@ def test_gpus_are_advertised_by_what_the_platform_lacks_or_has(
 ) -> None:
     data = every_key({"clusters.ci.gpu_stack": GONE, "clusters.oci.gpu_stack": GONE})
     del data["clusters"]["oci"]["oke"]["pools"]["a10"]["sharing"]
-    assert ownership(loaded(data).stack.clusters[cluster]).advertiser == advertiser
+    spec = loaded(data).stack.clusters[cluster]
+    assert ownership(spec.gpu_stack, spec.default_advertiser).advertiser == advertiser
 
 
 def test_zones_of_a_network_are_those_to_make_or_those_of_the_subnets() -> None:

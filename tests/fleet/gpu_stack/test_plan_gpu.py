@@ -1,4 +1,4 @@
-"""The GPU stack of a cluster: one advertiser, on every GPU node and on no other."""
+"""The GPU stack of a cluster: one advertiser, on GPU nodes only."""
 
 from __future__ import annotations
 
@@ -146,3 +146,63 @@ def test_a_change_of_the_gpu_stack_has_half_an_hour() -> None:
     for release in (stack.device_plugin, stack.operator, eks_of().efa_plugin):
         assert release is not None
         assert release.timeout_s >= 1800
+
+
+def test_the_values_of_the_device_plugin_have_the_charts_keys() -> None:
+    release = cluster_of(PLUGIN_ALONE).gpu_stack.device_plugin
+    assert release is not None
+    values = dict(release.values)
+    assert values.pop("affinity")["nodeAffinity"]
+    assert values.pop("tolerations")
+    assert set(values.pop("config")) == {"map", "default"}
+    assert values == {
+        "priorityClassName": "system-node-critical",
+        "failOnInitError": False,
+        "gfd": {"enabled": False},
+        "nfd": {"enabled": False},
+    }
+
+
+def test_the_values_of_the_operator_have_the_charts_keys() -> None:
+    release = cluster_of(BY_OPERATOR).gpu_stack.operator
+    assert release is not None
+    values = dict(release.values)
+    assert set(values.pop("devicePlugin")["config"]) == {"name", "create", "default", "data"}
+    assert set(values.pop("node-feature-discovery")) == {"worker", "master", "gc"}
+    assert set(values.pop("operator")) == {"affinity"}
+    assert set(values.pop("daemonsets")) == {"tolerations"}
+    assert values == {
+        "driver": {"enabled": False},
+        "toolkit": {"enabled": False},
+        "nfd": {"enabled": True},
+        "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": False}},
+        "migManager": {"enabled": False},
+    }
+
+
+def host_devices_of(devices: dict[str, int]) -> dict[str, Any]:
+    plan = cluster_of({"clusters.honey.existing.pools.dri.devices": devices}, "honey")
+    assert plan.host_devices is not None
+    (daemonset,) = plan.host_devices.daemonsets
+    return daemonset.pod["spec"]
+
+
+def test_each_host_device_is_one_flag_with_its_count() -> None:
+    (container,) = host_devices_of({"dri": 4, "kvm": 2})["containers"]
+    arguments = container["args"]
+    assert arguments[:2] == ["--domain", "gpu-runners"]
+    assert arguments[2::2] == ["--device", "--device"]
+    assert [json.loads(text) for text in arguments[3::2]] == [
+        {"name": "dri", "groups": [{"count": 4, "paths": [{"path": "/dev/dri"}]}]},
+        {"name": "kvm", "groups": [{"count": 2, "paths": [{"path": "/dev/kvm"}]}]},
+    ]
+
+
+def test_the_host_device_plugin_mounts_the_hosts_devices_and_the_kubelets_sockets() -> None:
+    spec = host_devices_of({"dri": 1})
+    paths = {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"]}
+    (container,) = spec["containers"]
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    assert paths == mounts == {"device-plugins": "/var/lib/kubelet/device-plugins", "dev": "/dev"}
+    assert container["securityContext"] == {"privileged": True}
+    assert spec["automountServiceAccountToken"] is False

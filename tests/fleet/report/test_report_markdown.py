@@ -57,9 +57,11 @@ def test_the_report_lists_every_pool_and_every_lane_with_its_labels(name: str) -
         for lane in cluster.github.lanes:
             found = row(lanes, *place, f"github/{lane.name}")
             assert f"`runs-on: {lane.name}`" in found
-            assert all(f"`{label}`" in found for label in lane.runs_on[1:])
+            assert all(f"`{label}`" in found for label in lane.labels[1:])
         for lane in cluster.gitlab.lanes:
-            assert f"`tags: [{', '.join(lane.tags)}]`" in row(lanes, *place, f"gitlab/{lane.name}")
+            assert f"`tags: [{', '.join(lane.labels)}]`" in row(
+                lanes, *place, f"gitlab/{lane.name}"
+            )
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

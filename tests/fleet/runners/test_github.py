@@ -1,4 +1,4 @@
-"""GitHub's side of a cluster: where each kind of lane asks for its GPU."""
+"""GitHub lanes: the pods of each container mode, the scale set, and the controller."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from fleet.kubernetes.resources import Resources
 from fleet.plan import GitHubPlan
-from fleet.runners.github import GitHubLanePlan
+from fleet.runners.github import HOOK_TEMPLATE_FILE, GitHubLanePlan
 from tests.fleet.samples import GONE, cluster_of
 
 LANE = "clusters.ci.github.lanes.gpu"
@@ -37,8 +37,16 @@ def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
     return [*pod["spec"]["containers"], *pod["spec"].get("initContainers", [])]
 
 
+def container(pod: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(each for each in containers(pod) if each["name"] == name)
+
+
+def environment(pod: dict[str, Any], name: str) -> dict[str, str]:
+    return {each["name"]: each["value"] for each in container(pod, name).get("env", [])}
+
+
 def gpus(pod: dict[str, Any]) -> dict[str, int]:
-    """GPUs by container that asks for some."""
+    """Return the number of GPUs by container."""
     return {
         one["name"]: one["resources"]["limits"][GPU]
         for one in containers(pod)
@@ -51,12 +59,12 @@ def runner_of(lane: GitHubLanePlan) -> dict[str, Any]:
 
 
 def job_of(lane: GitHubLanePlan) -> dict[str, Any]:
-    """The pod in which the job runs."""
+    """Return the pod in which the job runs."""
     return lane.hook_template.content if lane.hook_template is not None else runner_of(lane)
 
 
 def pools_of(pod: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """What the pod demands of a node."""
+    """Return the node labels that the pod requires."""
     affinity = pod["spec"].get("affinity", {}).get("nodeAffinity", {})
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {})
     return [
@@ -75,7 +83,7 @@ def pools_of(pod: dict[str, Any]) -> list[tuple[str, list[str]]]:
         ("kubernetes-novolume", {}, {"$job": 1}),
     ],
 )
-def test_one_container_of_a_lane_asks_for_the_gpu(
+def test_exactly_one_container_of_a_lane_requests_the_gpu(
     mode: str, on_runner: dict[str, int], on_job: dict[str, int]
 ) -> None:
     lane = in_mode(mode)
@@ -84,7 +92,7 @@ def test_one_container_of_a_lane_asks_for_the_gpu(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_job_asks_for_cpu_memory_and_disk_beside_its_gpu(mode: str) -> None:
+def test_the_container_of_the_job_requests_gpu_cpu_memory_and_disk(mode: str) -> None:
     lane = in_mode(mode)
     (asking,) = [one for one in containers(job_of(lane)) if one["name"] in gpus(job_of(lane))]
     request = lane.job.request
@@ -100,7 +108,7 @@ def test_a_job_asks_for_cpu_memory_and_disk_beside_its_gpu(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_stands_beside_the_job_on_its_node_is_taken_from_its_share(mode: str) -> None:
+def test_the_requests_of_side_containers_are_subtracted_from_the_share(mode: str) -> None:
     lane, alone = in_mode(mode), in_mode("none")
     beside = [
         one
@@ -113,7 +121,7 @@ def test_what_stands_beside_the_job_on_its_node_is_taken_from_its_share(mode: st
         requests = [one["resources"]["requests"].get(resource, f"0{unit}") for one in beside]
         return sum(int(each.removesuffix(unit)) for each in requests)
 
-    assert lane.job.sides == Resources(
+    assert lane.job.side_containers == Resources(
         cpu_m=asked("cpu", "m"),
         memory_mib=asked("memory", "Mi"),
         disk_mib=asked("ephemeral-storage", "Mi"),
@@ -122,7 +130,7 @@ def test_what_stands_beside_the_job_on_its_node_is_taken_from_its_share(mode: st
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_job_lands_on_the_pools_of_its_lane(mode: str) -> None:
+def test_the_job_runs_on_the_pools_of_its_lane(mode: str) -> None:
     lane = in_mode(mode)
     # In mode kubernetes the job's pod follows its runner, which has to land there.
     pod = runner_of(lane) if mode == "kubernetes" else job_of(lane)
@@ -132,7 +140,7 @@ def test_the_job_lands_on_the_pools_of_its_lane(mode: str) -> None:
     ]
 
 
-def test_a_runner_without_volume_waits_on_the_system_pool() -> None:
+def test_a_runner_that_only_starts_job_pods_runs_on_the_system_pool() -> None:
     pod = runner_of(in_mode("kubernetes-novolume"))
     assert pools_of(pod) == [("gpu-runners/role", ["system"])]
     assert not pod["spec"].get("tolerations")
@@ -153,7 +161,7 @@ def test_pools_are_preferred_in_the_order_of_the_lane() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("version", ["1.33", "1.35"])
-def test_every_pod_of_a_lane_is_one_that_kubernetes_takes(mode: str, version: str) -> None:
+def test_every_pod_of_a_lane_is_valid_for_kubernetes(mode: str, version: str) -> None:
     lane = in_mode(mode)
     for pod in (runner_of(lane), job_of(lane), lane.release.values["listenerTemplate"]):
         completed = {
@@ -181,7 +189,7 @@ def test_every_pod_of_a_lane_is_one_that_kubernetes_takes(mode: str, version: st
         ("kubernetes-novolume", {"type": "kubernetes-novolume"}),
     ],
 )
-def test_the_chart_is_told_the_modes_that_it_must_complete(
+def test_the_chart_gets_the_container_modes_that_it_completes(
     mode: str, of_the_chart: dict[str, str] | None
 ) -> None:
     lane = in_mode(mode)
@@ -191,20 +199,6 @@ def test_the_chart_is_told_the_modes_that_it_must_complete(
         disk = f"{lane.job.request.disk_mib}Mi"
         assert claim["resources"]["requests"]["storage"] == disk
     assert told == of_the_chart
-
-
-def test_a_hook_template_is_found_by_the_runner_that_uses_it() -> None:
-    lane = in_mode("kubernetes-novolume")
-    assert lane.hook_template is not None
-    assert lane.hook_template.name == "gpu-job-pod"
-    (volume,) = runner_of(lane)["spec"]["volumes"]
-    assert volume["configMap"] == {"name": lane.hook_template.name}
-    environment = {
-        one["name"]: one["value"] for one in runner_of(lane)["spec"]["containers"][0]["env"]
-    }
-    assert environment["ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE"].endswith(
-        f"/{lane.hook_template.file}"
-    )
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -221,23 +215,23 @@ def test_a_runner_has_the_pinned_image_unless_the_lane_names_one() -> None:
     assert pinned.startswith("ghcr.io/actions/actions-runner:2.")
 
 
-def test_a_paused_lane_takes_no_jobs_and_stays() -> None:
+def test_a_paused_lane_has_no_runners_and_is_not_deleted() -> None:
     values = lane_of({f"{LANE}.paused": True}).release.values
     assert (values["minRunners"], values["maxRunners"]) == (0, 0)
     running = lane_of().release.values
     assert (running["minRunners"], running["maxRunners"]) == (1, 4)
 
 
-def test_a_workflow_asks_by_the_lanes_name_or_by_any_of_its_labels() -> None:
+def test_a_scale_set_has_the_lanes_name_and_its_labels() -> None:
     lane = lane_of({f"{LANE}.labels": ["cuda", "gpu", "t4"]})
-    assert lane.runs_on == ("gpu", "cuda", "t4"), "each once, the name first"
+    assert lane.labels == ("gpu", "cuda", "t4"), "each once, the name first"
     assert lane.release.values["scaleSetLabels"] == ["gpu", "cuda", "t4"]
     plain = lane_of({f"{LANE}.labels": GONE})
-    assert plain.runs_on == ("gpu",)
+    assert plain.labels == ("gpu",)
     assert "scaleSetLabels" not in plain.release.values
 
 
-def test_a_scale_set_is_made_anew_for_what_cannot_be_changed() -> None:
+def test_a_scale_set_is_replaced_if_version_labels_or_url_change() -> None:
     assert lane_of().release.replaced_on == (
         "version",
         "values.scaleSetLabels",
@@ -245,7 +239,7 @@ def test_a_scale_set_is_made_anew_for_what_cannot_be_changed() -> None:
     )
 
 
-def test_a_scale_set_names_its_group_controller_and_secret_and_holds_no_secret() -> None:
+def test_a_scale_set_names_its_group_controller_and_secret() -> None:
     lane = lane_of()
     values = lane.release.values
     assert lane.release.name == values["runnerScaleSetName"] == "gpu"
@@ -258,7 +252,7 @@ def test_a_scale_set_names_its_group_controller_and_secret_and_holds_no_secret()
     assert pools_of(values["listenerTemplate"]) == [("gpu-runners/role", ["system"])]
 
 
-def test_the_controller_brings_no_definitions_and_names_the_files_that_do() -> None:
+def test_the_controller_release_skips_the_crds_and_the_plan_lists_their_files() -> None:
     controller = github_of({"charts": {}}).controller
     assert controller.release.skip_crds
     assert len(controller.crd_files) == 4
@@ -274,14 +268,14 @@ def test_only_a_dind_lane_makes_the_namespace_privileged() -> None:
     assert github_of({f"{LANE}.container_mode": "dind"}).controller.privileged_runners
 
 
-def test_credentials_are_the_apps_or_a_secret_that_is_there() -> None:
+def test_credentials_are_an_app_or_an_existing_secret() -> None:
     own = github_of()
     assert own.private_key == "githubAppKey"
     assert own.controller.app is not None
-    assert own.controller.external_secret is None
+    assert own.lanes[0].external_secret is None
     theirs = github_of(name="existing")
     assert (theirs.private_key, theirs.controller.app) == (None, None)
-    secret = theirs.controller.external_secret
+    secret = theirs.lanes[0].external_secret
     assert secret is not None
     assert (secret.name, secret.namespace) == ("app-keys", "arc-runners")
     assert secret.keys == (
@@ -292,16 +286,202 @@ def test_credentials_are_the_apps_or_a_secret_that_is_there() -> None:
     assert theirs.lanes[0].release.values["githubConfigSecret"] == "app-keys"
 
 
-def test_a_secret_for_the_runners_of_an_enterprise_holds_a_token() -> None:
+def test_the_existing_secret_of_an_enterprise_has_a_token() -> None:
     url = {"clusters.existing.github.url": "https://github.com/Enterprises/example"}
-    secret = github_of(url, name="existing").controller.external_secret
+    secret = github_of(url, name="existing").lanes[0].external_secret
     assert secret is not None
     assert secret.keys == ("github_token",), "GitHub takes no App there"
 
 
-def test_a_lane_without_gpus_asks_for_none_and_tolerates_nothing() -> None:
+def test_a_lane_without_gpus_requests_none_and_tolerates_no_taint() -> None:
     (lane,) = github_of(name="existing").lanes
     pod = runner_of(lane)
     assert gpus(pod) == {}
     assert not pod["spec"].get("tolerations")
     assert pools_of(pod) == [("gpu-runners/pool", ["system"])]
+
+
+def test_the_values_of_a_scale_set_have_the_charts_keys() -> None:
+    values = in_mode("kubernetes").release.values
+    assert set(values) == {
+        *("githubConfigUrl", "githubConfigSecret", "runnerScaleSetName", "minRunners"),
+        *("maxRunners", "template", "controllerServiceAccount", "scaleSetLabels", "runnerGroup"),
+        *("containerMode", "listenerTemplate"),
+    }
+    assert values["listenerTemplate"]["spec"]["containers"] == [
+        {
+            "name": "listener",
+            "resources": {
+                "requests": {"cpu": "50m", "memory": "128Mi"},
+                "limits": {"memory": "128Mi"},
+            },
+        }
+    ]
+
+
+def test_the_values_of_the_controller_have_the_charts_keys() -> None:
+    values = dict(github_of().controller.release.values)
+    assert values.pop("affinity")["nodeAffinity"]
+    assert values == {
+        "serviceAccount": {"name": "arc-controller"},
+        "replicaCount": 1,
+        "flags": {
+            "logLevel": "info",
+            # The chart's `immediate` does not wait for running jobs.
+            "updateStrategy": "eventual",
+            "runnerMaxConcurrentReconciles": 10,
+        },
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "256Mi"},
+            "limits": {"memory": "256Mi"},
+        },
+    }
+
+
+RUNNER, DIND = (runner_of(in_mode(mode)) for mode in ("none", "dind"))
+NOVOLUME, KUBERNETES = (runner_of(in_mode(mode)) for mode in ("kubernetes-novolume", "kubernetes"))
+NOVOLUME_JOB, KUBERNETES_JOB = (
+    job_of(in_mode(mode)) for mode in ("kubernetes-novolume", "kubernetes")
+)
+ACCESS = {f"{LANE}.kubernetes_access": {"namespaces": ["ci-jobs"]}}
+
+
+@pytest.mark.parametrize("pod", [RUNNER, DIND, NOVOLUME_JOB, KUBERNETES_JOB])
+def test_the_job_has_shared_memory_of_half_its_memory(pod: dict[str, Any]) -> None:
+    (volume,) = [one for one in pod["spec"]["volumes"] if one["name"] == "shared-memory"]
+    assert volume["emptyDir"]["medium"] == "Memory"
+    (job,) = [one for one in containers(pod) if GPU in one.get("resources", {}).get("limits", {})]
+    memory = int(job["resources"]["limits"]["memory"].removesuffix("Mi"))
+    assert volume["emptyDir"]["sizeLimit"] == f"{memory // 2}Mi"
+    assert {"name": "shared-memory", "mountPath": "/dev/shm"} in job["volumeMounts"]
+
+
+@pytest.mark.parametrize("pod", [RUNNER, DIND, NOVOLUME, KUBERNETES])
+def test_every_runner_runs_the_runner_script_of_its_image(pod: dict[str, Any]) -> None:
+    runner = container(pod, "runner")
+    assert runner["image"] == "ghcr.io/example/runner:1"
+    assert runner["command"] == ["/home/runner/run.sh"]
+
+
+def test_a_job_pod_on_its_runners_node_keeps_the_affinity_that_the_hooks_give_it() -> None:
+    assert "affinity" not in KUBERNETES_JOB["spec"], "it would replace the hooks' own"
+    assert environment(KUBERNETES, "runner")["ACTIONS_RUNNER_USE_KUBE_SCHEDULER"] == "true"
+
+
+def test_only_the_lane_with_a_shared_volume_ties_job_and_runner() -> None:
+    assert "ACTIONS_RUNNER_USE_KUBE_SCHEDULER" not in environment(NOVOLUME, "runner")
+    assert KUBERNETES["spec"]["securityContext"] == {"fsGroup": 1001}
+    assert "securityContext" not in NOVOLUME["spec"]
+
+
+@pytest.mark.parametrize("pod", [NOVOLUME, KUBERNETES])
+def test_a_launcher_finds_its_hook_template_where_it_is_mounted(pod: dict[str, Any]) -> None:
+    variables = environment(pod, "runner")
+    (mount,) = container(pod, "runner")["volumeMounts"]
+    path = variables["ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE"]
+    assert path == f"{mount['mountPath']}/{HOOK_TEMPLATE_FILE}"
+    assert mount["readOnly"] is True
+    assert pod["spec"]["volumes"] == [{"name": mount["name"], "configMap": {"name": "gpu-job-pod"}}]
+
+
+@pytest.mark.parametrize("pod", [NOVOLUME, KUBERNETES])
+def test_a_launcher_refuses_jobs_that_would_run_in_it_and_waits_for_a_cold_node(
+    pod: dict[str, Any],
+) -> None:
+    variables = environment(pod, "runner")
+    assert variables["ACTIONS_RUNNER_REQUIRE_JOB_CONTAINER"] == "true"
+    assert int(variables["ACTIONS_RUNNER_PREPARE_JOB_TIMEOUT_SECONDS"]) >= 900
+    assert container(pod, "runner")["resources"]["requests"] == {"cpu": "250m", "memory": "512Mi"}
+
+
+@pytest.mark.parametrize("pod", [NOVOLUME, KUBERNETES])
+def test_a_launcher_leaves_its_account_to_the_chart_even_when_the_job_has_one(
+    pod: dict[str, Any],
+) -> None:
+    assert "serviceAccountName" not in pod["spec"]
+    named = runner_of(in_mode("kubernetes", **ACCESS))
+    assert "serviceAccountName" not in named["spec"]
+
+
+def test_a_job_pod_has_a_token_of_the_cluster_only_with_an_account_of_its_own() -> None:
+    assert NOVOLUME_JOB["spec"]["automountServiceAccountToken"] is False
+    named = job_of(in_mode("kubernetes-novolume", **ACCESS))["spec"]
+    assert named["serviceAccountName"] == "github-gpu-jobs"
+    assert "automountServiceAccountToken" not in named
+
+
+def test_the_hook_template_leaves_image_name_and_init_containers_to_the_hooks() -> None:
+    assert set(container(NOVOLUME_JOB, "$job")) == {*("name", "env", "resources", "volumeMounts")}
+    assert "initContainers" not in NOVOLUME_JOB["spec"], "it would replace the hooks' own"
+    assert not {"work", "externals", "github"} & {
+        volume["name"] for volume in NOVOLUME_JOB["spec"]["volumes"]
+    }, "the hooks own these volumes"
+
+
+def test_in_dind_only_the_daemon_is_privileged() -> None:
+    privileged = {
+        each["name"]
+        for each in [*DIND["spec"]["containers"], *DIND["spec"]["initContainers"]]
+        if each.get("securityContext", {}).get("privileged")
+    }
+    assert privileged == {"dind"}
+
+
+@pytest.mark.parametrize("pod", [RUNNER, NOVOLUME, NOVOLUME_JOB, KUBERNETES, KUBERNETES_JOB])
+def test_no_other_lane_is_privileged(pod: dict[str, Any]) -> None:
+    assert all("securityContext" not in each for each in pod["spec"]["containers"])
+
+
+def test_the_dind_daemon_is_a_sidecar_with_a_size_of_its_own() -> None:
+    daemon = container(DIND, "dind")
+    assert daemon["restartPolicy"] == "Always"
+    assert daemon["startupProbe"]["exec"] == {"command": ["docker", "info"]}
+    assert daemon["image"].endswith("-dind")
+    assert daemon["args"] == ["dockerd", "--host=unix:///var/run/docker.sock", "--group=123"]
+    assert daemon["resources"] == {
+        "requests": {"cpu": "500m", "memory": "1024Mi", "ephemeral-storage": "20480Mi"},
+        "limits": {"memory": "1024Mi"},
+    }
+
+
+def test_runner_and_daemon_share_work_directory_socket_and_externals() -> None:
+    def mounts(name: str) -> dict[str, str]:
+        return {each["name"]: each["mountPath"] for each in container(DIND, name)["volumeMounts"]}
+
+    assert (
+        mounts("runner").items() >= {"work": "/home/runner/_work", "dind-sock": "/var/run"}.items()
+    )
+    assert mounts("dind") == {
+        "work": "/home/runner/_work",
+        "dind-sock": "/var/run",
+        "dind-externals": "/home/runner/externals",
+    }
+    assert mounts("init-dind-externals") == {"dind-externals": "/home/runner/tmpDir"}
+    assert environment(DIND, "runner")["DOCKER_HOST"] == "unix:///var/run/docker.sock"
+    assert environment(DIND, "runner")["RUNNER_WAIT_FOR_DOCKER_IN_SECONDS"] == "120"
+    externals = container(DIND, "init-dind-externals")
+    assert externals["image"] == container(DIND, "runner")["image"]
+    assert externals["command"] == [
+        "cp",
+        "-r",
+        "/home/runner/externals/.",
+        "/home/runner/tmpDir/",
+    ]
+    # The externals come first: the daemon has to find them.
+    assert [each["name"] for each in DIND["spec"]["initContainers"]] == [
+        "init-dind-externals",
+        "dind",
+    ]
+
+
+@pytest.mark.parametrize("pod", [RUNNER, DIND, NOVOLUME, NOVOLUME_JOB, KUBERNETES, KUBERNETES_JOB])
+def test_every_mount_of_a_pod_has_its_volume(pod: dict[str, Any]) -> None:
+    everything = [*pod["spec"]["containers"], *pod["spec"].get("initContainers", [])]
+    mounted = {each["name"] for one in everything for each in one["volumeMounts"]}
+    assert mounted == {volume["name"] for volume in pod["spec"]["volumes"]}
+
+
+@pytest.mark.parametrize("pod", [RUNNER, DIND, NOVOLUME, NOVOLUME_JOB, KUBERNETES, KUBERNETES_JOB])
+def test_no_pod_of_a_lane_is_evicted_by_the_autoscaler(pod: dict[str, Any]) -> None:
+    annotations = pod["metadata"]["annotations"]
+    assert annotations == {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}

@@ -1,8 +1,9 @@
-"""GitLab's side of a cluster: the runner, its manager, and the config.toml of its jobs."""
+"""GitLab lanes: the runner, its manager, and the config.toml of its jobs."""
 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Any
 
@@ -35,7 +36,7 @@ def job_config(lane: GitLabLanePlan) -> dict[str, Any]:
     return runner_config(lane)["kubernetes"]
 
 
-def test_the_build_container_alone_asks_for_the_gpu() -> None:
+def test_only_the_build_container_requests_the_gpu() -> None:
     lane = lane_of()
     (patch,) = job_config(lane)["pod_spec"]
     assert patch["patch_type"] == "strategic"
@@ -50,10 +51,9 @@ def test_the_build_container_alone_asks_for_the_gpu() -> None:
             }
         ]
     }
-    assert runner_config(lane)["feature_flags"]["FF_USE_ADVANCED_POD_SPEC_CONFIGURATION"] is True
 
 
-def test_a_lane_without_gpus_patches_nothing() -> None:
+def test_a_lane_without_gpus_has_no_patch() -> None:
     lane = lane_of(
         {LANE: {"pools": ["system"], "cpu": 1, "memory": "1Gi", "runner": {"group_id": 1}}}
     )
@@ -64,7 +64,7 @@ def test_a_lane_without_gpus_patches_nothing() -> None:
     assert runner_config(lane)["environment"] == []
 
 
-def test_a_job_asks_for_its_share_beside_its_gpu() -> None:
+def test_a_job_requests_its_share_of_the_node() -> None:
     lane = lane_of(SHARE)
     config, request = job_config(lane), lane.job.request
     assert config["cpu_request"] == f"{request.cpu_m}m"
@@ -75,7 +75,7 @@ def test_a_job_asks_for_its_share_beside_its_gpu() -> None:
 
 
 @pytest.mark.parametrize("services", [0, 1, 3])
-def test_helper_and_services_are_taken_from_the_share_as_they_ask(services: int) -> None:
+def test_the_requests_of_helper_and_services_are_subtracted_from_the_share(services: int) -> None:
     lane = lane_of({**SHARE, f"{LANE}.services": services})
     config = job_config(lane)
 
@@ -83,12 +83,12 @@ def test_helper_and_services_are_taken_from_the_share_as_they_ask(services: int)
         return int(config[key].removesuffix("Mi"))
 
     beside = mib("helper_memory_request") + services * mib("service_memory_request")
-    assert lane.job.sides.memory_mib == beside
+    assert lane.job.side_containers.memory_mib == beside
     whole = lane_of({**SHARE, f"{LANE}.services": 0}).job
     assert whole.total.memory_mib - lane.job.total.memory_mib in range(-16, 17)
 
 
-def test_a_job_lands_on_its_pool_and_tolerates_its_taint() -> None:
+def test_a_job_runs_on_its_pool_and_tolerates_its_taint() -> None:
     config = job_config(lane_of())
     assert config["node_selector"] == {"gpu-runners/pool": "t4"}
     assert config["node_tolerations"] == {"nvidia.com/gpu": "NoSchedule"}
@@ -129,7 +129,7 @@ def test_variables_and_privileges_are_those_of_the_lane() -> None:
     assert not gitlab_of().privileged
 
 
-def test_a_lane_may_replace_what_nvidia_containers_are_told() -> None:
+def test_a_lane_may_set_the_driver_capabilities_itself() -> None:
     lane = lane_of({f"{LANE}.env": {"NVIDIA_DRIVER_CAPABILITIES": "all"}})
     assert runner_config(lane)["environment"] == ["NVIDIA_DRIVER_CAPABILITIES=all"]
 
@@ -162,7 +162,7 @@ def test_a_runner_is_created_for_its_owner(
     assert lane.secret_name == lane.release.values["runners"]["secret"] == f"{name}-runner-token"
 
 
-def test_a_runner_keeps_what_gitlab_knows_of_it() -> None:
+def test_a_runner_has_the_lanes_settings_at_gitlab() -> None:
     lane = lane_of(
         {
             f"{LANE}.tags": ["gpu", "t4", "gpu"],
@@ -174,13 +174,13 @@ def test_a_runner_keeps_what_gitlab_knows_of_it() -> None:
     )
     runner = lane.runner
     assert runner is not None
-    assert runner.tags == lane.tags == ("gpu", "t4"), "each once"
+    assert runner.tags == lane.labels == ("gpu", "t4"), "each once"
     assert (runner.run_untagged, runner.protected, runner.locked) == (True, True, False)
     assert (runner.maximum_timeout_s, runner.paused) == (3600, False)
 
 
 def test_tags_default_to_the_lanes_name() -> None:
-    assert lane_of(name="project").tags == ("project",)
+    assert lane_of(name="project").labels == ("project",)
 
 
 def test_a_paused_lane_is_paused_at_gitlab_and_has_no_manager() -> None:
@@ -191,7 +191,7 @@ def test_a_paused_lane_is_paused_at_gitlab_and_has_no_manager() -> None:
     assert lane_of().release.values["replicas"] == 1
 
 
-def test_a_runner_that_exists_brings_its_token_or_its_secret() -> None:
+def test_an_existing_runner_has_a_token_or_an_existing_secret() -> None:
     token = lane_of(name="token")
     assert (token.runner, token.token_secret) == (None, "runnerToken")
     assert token.secret_name == "token-runner-token"
@@ -211,10 +211,175 @@ def test_a_manager_is_named_after_its_lane_and_runs_on_the_system_pool() -> None
     assert (values["concurrent"], values["gitlabUrl"]) == (4, "https://gitlab.example.com")
 
 
-def test_the_side_of_a_cluster_knows_server_and_api_token() -> None:
+def test_the_plan_of_gitlab_has_server_and_api_token() -> None:
     gitlab = gitlab_of({"clusters.ci.gitlab.url": "https://git.example.org"})
     assert (gitlab.url, gitlab.api_token) == ("https://git.example.org", "gitlabApiToken")
     assert (gitlab_of(name="existing").url, gitlab_of(name="existing").api_token) == (
         "https://gitlab.com",
         None,
     )
+
+
+def test_config_toml_has_one_runners_table_and_names_its_namespace() -> None:
+    text = lane_of().release.values["runners"]["config"]
+    assert text.count("[[runners]]") == 1
+    assert set(tomllib.loads(text)) == {"runners"}
+    # The chart searches the raw text for this before it sets the release's namespace.
+    assert re.search(r"\s*namespace\s*=", text)
+
+
+def test_config_toml_has_the_runners_keys() -> None:
+    config = runner_config(lane_of())
+    assert [(one["name"], one["patch_type"]) for one in config["kubernetes"].pop("pod_spec")] == [
+        ("gpu", "strategic")
+    ]
+    assert config == {
+        "executor": "kubernetes",
+        "environment": [
+            "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+            "TORCH_HOME=/tmp/torch",
+        ],
+        "feature_flags": {
+            "FF_USE_ADVANCED_POD_SPEC_CONFIGURATION": True,
+            "FF_PRINT_POD_EVENTS": True,
+        },
+        "kubernetes": {
+            "namespace": "gitlab-runners",
+            "image": "docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04",
+            "pull_policy": ["if-not-present"],
+            "privileged": False,
+            "automount_service_account_token": False,
+            "poll_timeout": 1800,
+            "cpu_request": "1000m",
+            "memory_request": "2048Mi",
+            "memory_limit": "2048Mi",
+            "ephemeral_storage_request": "10240Mi",
+            "helper_cpu_request": "100m",
+            "helper_memory_request": "256Mi",
+            "helper_memory_limit": "256Mi",
+            "service_cpu_request": "100m",
+            "service_memory_request": "256Mi",
+            "service_memory_limit": "256Mi",
+            "node_selector": {"gpu-runners/pool": "t4"},
+            "node_tolerations": {"nvidia.com/gpu": "NoSchedule"},
+            "volumes": {
+                "empty_dir": [
+                    {
+                        "name": "shared-memory",
+                        "mount_path": "/dev/shm",
+                        "medium": "Memory",
+                        "size_limit": "512Mi",
+                    }
+                ]
+            },
+            "pod_annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
+        },
+    }
+
+
+def test_optional_settings_of_a_lane_have_the_runners_keys() -> None:
+    config = job_config(
+        lane_of(
+            {
+                f"{LANE}.pull_policy": ["always", "if-not-present"],
+                f"{LANE}.kubernetes_access": {"namespaces": ["ci-jobs"]},
+                f"{LANE}.runtime_class": "nvidia",
+                f"{LANE}.max_cpu": 2,
+                f"{LANE}.max_memory": "4Gi",
+            }
+        )
+    )
+    expected = {
+        "pull_policy": ["always", "if-not-present"],
+        "service_account": "gitlab-gl-jobs",
+        "automount_service_account_token": True,
+        "runtime_class_name": "nvidia",
+        "cpu_request_overwrite_max_allowed": "2000m",
+        "memory_request_overwrite_max_allowed": "4096Mi",
+        "memory_limit_overwrite_max_allowed": "4096Mi",
+        "ephemeral_storage_request_overwrite_max_allowed": "10240Mi",
+    }
+    assert {name: config.get(name) for name in expected} == expected
+    assert not [name for name in job_config(lane_of()) if "overwrite" in name]
+
+
+@pytest.mark.parametrize(
+    ("effects", "expected"),
+    [
+        (["NoSchedule"], {"nvidia.com/gpu": "NoSchedule", "a": "NoSchedule"}),
+        (["NoSchedule", "NoExecute"], {"nvidia.com/gpu": "NoSchedule", "a": ""}),
+    ],
+)
+def test_tolerations_are_a_map_of_key_to_effect(
+    effects: list[str], expected: dict[str, str]
+) -> None:
+    gpu = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
+    taints = [gpu, *({"key": "a", "value": "b", "effect": effect} for effect in effects)]
+    pool = {"clusters.honey.existing.pools.a100.taints": taints}
+    (lane,) = gitlab_of(pool, name="honey").lanes
+    assert job_config(lane)["node_tolerations"] == expected
+
+
+@pytest.mark.parametrize("pools", [["t4"], ["spot", "t4"]])
+def test_config_toml_has_no_double_braces_which_helm_would_take_for_a_template(
+    pools: list[str],
+) -> None:
+    lane = lane_of(
+        {
+            f"{LANE}.pools": pools,
+            "clusters.ci.eks.pools.spot": {"instance_types": ["g4dn.2xlarge"], "max_size": 1},
+        }
+    )
+    text = lane.release.values["runners"]["config"]
+    assert "{{" not in text
+    assert "}}" not in text
+
+
+def test_quotes_and_newlines_of_a_variable_survive_the_toml() -> None:
+    awkward = 'say "hi"\nand \\ go'
+    lane = lane_of({f"{LANE}.env": {"A": awkward}})
+    assert runner_config(lane)["environment"][-1] == f"A={awkward}"
+
+
+def test_the_values_of_a_manager_have_the_charts_keys_and_no_token() -> None:
+    values = dict(lane_of().release.values)
+    assert values.pop("affinity")["nodeAffinity"]
+    assert values.pop("rbac").keys() == {"create", "clusterWideAccess", "rules"}
+    assert set(values.pop("runners")) == {"secret", "config", "executor"}
+    assert values == {
+        "gitlabUrl": "https://gitlab.example.com",
+        "concurrent": 4,
+        "checkInterval": 3,
+        "serviceAccount": {"create": True, "name": "gitlab-gl"},
+        # Running jobs have an hour to end when the manager is replaced.
+        "terminationGracePeriodSeconds": 3600,
+        "unregisterRunners": True,
+        "metrics": {"enabled": False},
+        "replicas": 1,
+        "fullnameOverride": "gitlab-gl",
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "128Mi"},
+            "limits": {"memory": "128Mi"},
+        },
+    }
+
+
+def test_the_executor_has_the_permissions_that_it_uses_and_no_wildcard() -> None:
+    rules = lane_of().release.values["rbac"]["rules"]
+    granted = {
+        (resource, verb)
+        for rule in rules
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    assert granted == {
+        *(("pods", verb) for verb in ("create", "delete", "get", "list", "watch")),
+        *(("pods/attach", verb) for verb in ("create", "delete", "get", "patch")),
+        *(("pods/exec", verb) for verb in ("create", "delete", "get", "patch")),
+        *(("pods/log", verb) for verb in ("get", "list")),
+        *(("secrets", verb) for verb in ("create", "delete", "get", "update")),
+        *(("events", verb) for verb in ("list", "watch")),
+        *(("services", verb) for verb in ("create", "get")),
+        ("serviceaccounts", "get"),
+    }
+    assert {group for rule in rules for group in rule["apiGroups"]} == {""}

@@ -1,51 +1,55 @@
-"""Fair shares: as many jobs as a node has places always fit, and leave nothing over worth a job."""
+"""Fair shares: jobs with fair shares fill a node, and all of them fit."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fleet.catalog.ec2 import INSTANCE_TYPES
-from fleet.clusters.eks_pools import EksPool, eks_pool
-from fleet.config.eks import Eks
+from fleet.clusters.eks import EksPool, eks_pool
+from fleet.config.base import Model
 from fleet.config.github import GitHubLane
+from fleet.config.pools import EksPool as EksPoolConfig
 from fleet.gpu_stack.ownership import Ownership
 from fleet.kubernetes.resources import Resources
-from fleet.runners.job import IMAGES_MIB, NOTHING, fair_share, job
+from fleet.runners.lanes import IMAGES_MIB, Job, fair_share
+from fleet.runners.lanes import job as job_of
 from tests.fleet.samples import cluster_of, every_key, told
 
 GPU_TYPES = [name for name, kind in INSTANCE_TYPES.items() if kind.gpus]
 CPU_STEP_M, MIB_STEP, DISK_STEP_MIB = 10, 16, 1024
 PATH = "clusters.ci.github.lanes.gpu"
-OWNERS = Ownership(advertiser="device_plugin", operator=True, driver=False, toolkit=False)
+OWNERS = Ownership(operator=True)
+ModelT = TypeVar("ModelT", bound=Model)
 
 
 SYSTEM = {"instance_types": ["m6i.large"], "min_size": 1, "max_size": 1}
 
 
-def pool(name: str = "gpu", **spec: Any) -> EksPool:
-    eks = Eks.model_validate_json(
-        json.dumps(
-            {
-                "region": "us-west-2",
-                "version": "1.35",
-                "network": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]},
-                "pools": {"system": SYSTEM, name: {"max_size": 1, **spec}},
-            }
-        )
-    )
-    zones = eks.network.zone_names
+def pool(name: str = "gpu", **config: Any) -> EksPool:
     return eks_pool(
-        "ci", name, eks.pools[name], version=eks.version, zones=zones, owners=OWNERS
+        "ci",
+        name,
+        config_of(EksPoolConfig, {"max_size": 1, **config}),
+        version="1.35",
+        zones=("us-west-2a", "us-west-2b"),
+        owners=OWNERS,
     )
+
+
+def config_of(model: type[ModelT], given: dict[str, Any]) -> ModelT:
+    return model.model_validate_json(json.dumps(given))
+
+
+def job(lane: GitHubLane, pools: tuple[EksPool, ...], side_containers: Resources) -> Job:
+    return job_of(lane, pools, image="image", env={}, side_containers=side_containers)
 
 
 def lane(**spec: Any) -> GitHubLane:
-    given = {"pools": ["gpu"], "max_runners": 1, **spec}
-    return GitHubLane.model_validate_json(json.dumps(given))
+    return config_of(GitHubLane, {"pools": ["gpu"], "max_runners": 1, **spec})
 
 
 def of_gpu_type(kind: str = "g4dn.xlarge", **spec: Any) -> EksPool:
@@ -62,7 +66,7 @@ amounts = st.builds(
 
 @st.composite
 def nodes_and_gpus(draw: st.DrawFn) -> tuple[EksPool, int]:
-    """A GPU pool, and a number of GPUs that its nodes have."""
+    """Draw a GPU pool, and a number of GPUs that its nodes have."""
     slices = draw(st.integers(1, 6))
     reserve = draw(amounts)
     made = of_gpu_type(
@@ -79,35 +83,39 @@ def nodes_and_gpus(draw: st.DrawFn) -> tuple[EksPool, int]:
     return made, draw(st.integers(1, made.advertised))
 
 
-@given(case=nodes_and_gpus(), sides=amounts)
-def test_a_node_full_of_fair_shares_fits(case: tuple[EksPool, int], sides: Resources) -> None:
+@given(case=nodes_and_gpus(), side_containers=amounts)
+def test_a_node_full_of_fair_shares_fits(
+    case: tuple[EksPool, int], side_containers: Resources
+) -> None:
     made, gpus = case
-    share = fair_share((made,), gpus, sides)
+    share = fair_share((made,), gpus, side_containers)
     assume(share.cpu_m and share.memory_mib and share.disk_mib)
     jobs = made.advertised // gpus
-    taken = (share + sides).scaled(jobs) + Resources(cpu_m=0, memory_mib=0, disk_mib=0)
+    taken = (share + side_containers).scaled(jobs)
     free = made.free()
     assert taken.fits_in(free)
     assert taken.disk_mib <= free.disk_mib - IMAGES_MIB * jobs * gpus // made.advertised
 
 
-@given(case=nodes_and_gpus(), sides=amounts)
+@given(case=nodes_and_gpus(), side_containers=amounts)
 def test_a_fair_share_strands_less_than_one_step_of_rounding(
-    case: tuple[EksPool, int], sides: Resources
+    case: tuple[EksPool, int], side_containers: Resources
 ) -> None:
     made, gpus = case
-    share = fair_share((made,), gpus, sides)
+    share = fair_share((made,), gpus, side_containers)
     assume(share.cpu_m and share.memory_mib and share.disk_mib)
-    taken, free = share + sides, made.free()
+    taken, free = share + side_containers, made.free()
     part = gpus / made.advertised
     assert 0 <= free.cpu_m * part - taken.cpu_m < CPU_STEP_M + 1
     assert 0 <= free.memory_mib * part - taken.memory_mib < MIB_STEP + 1
     assert 0 <= (free.disk_mib - IMAGES_MIB) * part - taken.disk_mib < DISK_STEP_MIB + 1
 
 
-@given(case=nodes_and_gpus(), sides=amounts)
-def test_a_fair_share_is_a_round_amount(case: tuple[EksPool, int], sides: Resources) -> None:
-    share = fair_share((case[0],), case[1], sides)
+@given(case=nodes_and_gpus(), side_containers=amounts)
+def test_a_fair_share_is_a_round_amount(
+    case: tuple[EksPool, int], side_containers: Resources
+) -> None:
+    share = fair_share((case[0],), case[1], side_containers)
     assert share.cpu_m % CPU_STEP_M == 0
     assert share.memory_mib % MIB_STEP == 0
     assert share.disk_mib % DISK_STEP_MIB == 0
@@ -116,8 +124,8 @@ def test_a_fair_share_is_a_round_amount(case: tuple[EksPool, int], sides: Resour
 @given(kinds=st.lists(st.sampled_from(GPU_TYPES), min_size=2, max_size=4))
 def test_a_share_of_several_pools_is_that_of_the_smallest(kinds: list[str]) -> None:
     pools = tuple(of_gpu_type(kind) for kind in kinds)
-    share = fair_share(pools, 1, NOTHING)
-    each = [fair_share((one,), 1, NOTHING) for one in pools]
+    share = fair_share(pools, 1, Resources())
+    each = [fair_share((one,), 1, Resources()) for one in pools]
     assert share == Resources(
         cpu_m=min(one.cpu_m for one in each),
         memory_mib=min(one.memory_mib for one in each),
@@ -126,41 +134,41 @@ def test_a_share_of_several_pools_is_that_of_the_smallest(kinds: list[str]) -> N
 
 
 def test_time_slices_divide_a_node_further() -> None:
-    whole = fair_share((of_gpu_type(),), 1, NOTHING)
-    half = fair_share((of_gpu_type(sharing={"time_slicing": 2}),), 1, NOTHING)
+    whole = fair_share((of_gpu_type(),), 1, Resources())
+    half = fair_share((of_gpu_type(sharing={"time_slicing": 2}),), 1, Resources())
     assert 0 <= whole.cpu_m - 2 * half.cpu_m < 2 * CPU_STEP_M
     assert 0 <= whole.memory_mib - 2 * half.memory_mib < 2 * MIB_STEP
 
 
-def test_where_nothing_is_left_the_least_is_asked_for_so_that_the_scheduler_refuses() -> None:
+def test_a_share_of_a_full_node_is_one_step_so_that_the_scheduler_refuses_it() -> None:
     share = fair_share((of_gpu_type(),), 1, Resources(cpu_m=10**6, memory_mib=10**6))
     assert (share.cpu_m, share.memory_mib) == (CPU_STEP_M, MIB_STEP)
 
 
 def test_there_is_no_share_of_a_node_without_gpus() -> None:
-    assert fair_share((pool(instance_types=["m6i.large"]),), 1, NOTHING) == NOTHING
+    assert fair_share((pool(instance_types=["m6i.large"]),), 1, Resources()) == Resources()
 
 
-def test_a_lane_takes_its_share_unless_it_says_otherwise() -> None:
+def test_a_lane_gets_its_share_unless_it_sets_a_size() -> None:
     made = of_gpu_type()
-    share = fair_share((made,), 1, NOTHING)
-    sized = job(lane(gpus=1, memory="2Gi"), (made,), NOTHING)
+    share = fair_share((made,), 1, Resources())
+    sized = job(lane(gpus=1, memory="2Gi"), (made,), Resources())
     assert sized.request == Resources(cpu_m=share.cpu_m, memory_mib=2048, disk_mib=share.disk_mib)
     assert sized.shm_mib == 1024, "half of its memory"
-    assert job(lane(gpus=1, shm="3Gi"), (made,), NOTHING).shm_mib == 3072
-    asked = job(lane(gpus=1, cpu=1, disk="1Gi"), (made,), NOTHING)
+    assert job(lane(gpus=1, shm="3Gi"), (made,), Resources()).shm_mib == 3072
+    asked = job(lane(gpus=1, cpu=1, disk="1Gi"), (made,), Resources())
     assert (asked.request.cpu_m, asked.request.disk_mib) == (1000, 1024)
 
 
-def test_a_lane_without_gpus_gets_what_it_asks_for() -> None:
+def test_a_lane_without_gpus_gets_what_it_requests() -> None:
     system = pool(instance_types=["m6i.large"])
-    sized = job(lane(cpu="500m", memory="1Gi"), (system,), NOTHING)
+    sized = job(lane(cpu="500m", memory="1Gi"), (system,), Resources())
     assert sized.request == Resources(cpu_m=500, memory_mib=1024, disk_mib=0)
 
 
-def test_what_a_job_takes_includes_the_containers_beside_it() -> None:
-    sides = Resources(cpu_m=100, memory_mib=200, disk_mib=300)
-    sized = job(lane(gpus=1, cpu=1, memory="1Gi", disk="1Gi"), (of_gpu_type(),), sides)
+def test_the_total_of_a_job_includes_its_side_containers() -> None:
+    side_containers = Resources(cpu_m=100, memory_mib=200, disk_mib=300)
+    sized = job(lane(gpus=1, cpu=1, memory="1Gi", disk="1Gi"), (of_gpu_type(),), side_containers)
     assert sized.total == Resources(cpu_m=1100, memory_mib=1224, disk_mib=1324)
 
 
@@ -168,11 +176,13 @@ def test_a_lane_that_cannot_fit_stops_the_whole_stack() -> None:
     lanes = "clusters.ci.github.lanes"
     ((path, message, _),) = told(every_key({f"{lanes}.gpu.memory": "64Gi"}))
     assert path == f"{lanes}.gpu.memory"
-    assert message.startswith("a job requests 64Gi memory, but an empty node of pool t4 (g4dn.2xlarge)")
+    assert message.startswith(
+        "a job requests 64Gi memory, but an empty node of pool t4 (g4dn.2xlarge)"
+    )
 
 
-def test_every_lane_of_a_cluster_is_judged() -> None:
-    paths = [path for path, _ in cluster_of().jobs()]
+def test_the_lanes_of_a_cluster_are_those_of_github_then_those_of_gitlab() -> None:
+    paths = [lane.path for lane in cluster_of().lanes]
     assert paths == [
         *(f"clusters.ci.github.lanes.{name}" for name in ("gpu", "big")),
         *(f"clusters.ci.gitlab.lanes.{name}" for name in ("gl", "project", "instance", "token")),

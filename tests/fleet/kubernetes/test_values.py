@@ -1,4 +1,4 @@
-"""The serialiser: spelling, what is left out, and what is refused."""
+"""Rendering of chart values: keys, and what is omitted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from fleet.kubernetes.pods import ResourceRequirements
+from fleet.kubernetes.resources import Resources
 from fleet.kubernetes.values import chart_key, key, to_values
 
 
@@ -69,20 +71,11 @@ def test_tuples_become_lists_at_every_depth() -> None:
     assert values == {"anything": {"a": [{"b": [1, 2]}, {"nodeSelector": {"c": "d"}}]}}
 
 
-def test_a_null_inside_a_mapping_is_kept_because_charts_give_it_meaning() -> None:
-    assert to_values(Outer(anything={"leader-elect": None})) == {"anything": {"leader-elect": None}}
-
-
-def test_a_value_that_helm_cannot_hold_is_refused_with_its_path() -> None:
-    with pytest.raises(TypeError, match=r"Outer\.anything\['a'\]\[1\] is a set"):
-        to_values(Outer(anything={"a": ["fine", {1}]}))
-
-
-def test_a_key_that_is_no_string_is_refused_with_its_path() -> None:
-    with pytest.raises(TypeError, match=r"Outer\.anything has the key 10, a int"):
-        to_values(Outer(anything={10: "x"}))
-
-
-def test_a_misspelt_field_cannot_be_written() -> None:
-    with pytest.raises(TypeError, match="minRunner"):
-        Outer(minRunner=1)  # type: ignore[call-arg]
+def test_an_object_with_a_rendering_of_its_own_is_what_it_renders() -> None:
+    requests = Resources(cpu_m=500, memory_mib=64)
+    assert to_values(Outer(anything=ResourceRequirements(requests=requests))) == {
+        "anything": {
+            "requests": {"cpu": "500m", "memory": "64Mi"},
+            "limits": {"memory": "64Mi"},
+        }
+    }
