@@ -46,7 +46,9 @@ HOSTILE = [
     "```mermaid\nclick a href 'https://evil.example'\n```",
 ]
 
-ACTIVE = "@ #1 GH-1 :// www. <img ![ ]( $ &lt; **b %1 !2 ~b".split()
+ACTIVE = [
+    *("@", "#1", "GH-1", "://", "www.", "<img", "![", "](", "$", "&lt;", "**b", "%1", "!2", "~b"),
+]
 """Text that GitHub or GitLab would render as markup, link, mention or reference."""
 
 

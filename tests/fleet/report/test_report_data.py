@@ -197,7 +197,7 @@ def test_findings_and_silenced_findings_are_complete() -> None:
         "rule": "silence",
         "severity": "warning",
         "path": "silence.fits",
-        "message": "silences nothing: the rule finds nothing here",
+        "message": "has no effect, because the check finds nothing here",
         "remedy": "remove it",
     }
     starved = {
