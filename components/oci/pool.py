@@ -186,7 +186,7 @@ def _placement(
     placements: list[oci.containerengine.NodePoolNodeConfigDetailsPlacementConfigArgsDict] = []
     for domain in plan.availability_domains:
         placements.append({"availability_domain": domain, "subnet_id": subnet_id})
-        # A key with `None` would be sent as null.
+        # A value of `None` would be sent as null.
         if plan.capacity_reservation_id is not None:
             placements[-1]["capacity_reservation_id"] = plan.capacity_reservation_id
         if plan.preemptible:
