@@ -1,4 +1,4 @@
-"""What a check says about a stack file, and the one error that carries all of it."""
+"""Findings about a stack file, and the error that contains all of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["error", "warning", "note"]
-"""An error stops a preview; a warning is logged; a note stands in the report only."""
+"""An error stops a preview. A preview logs a warning. Only the report shows a note."""
 
 Path = tuple[str | int, ...]
 
 
 def dotted(path: Path) -> str:
-    """A path as a person writes it: clusters.ci.eks.pools.t4.instance_types[0]."""
+    """Return a path as text, like clusters.ci.eks.pools.t4.instance_types[0]."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
@@ -22,9 +22,9 @@ def dotted(path: Path) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One thing that is wrong: where (dotted path in the stack file), what, and what to change.
+    """One finding: the path in the stack file, what is wrong there, and what to change.
 
-    `message` and `remedy` never hold a value that could be a secret: only names, keys and sizes.
+    `message` and `remedy` contain names, keys and sizes, but no value that could be a secret.
     """
 
     rule: str
@@ -38,7 +38,7 @@ class Finding:
 
 
 class StackFileError(Exception):
-    """The stack file cannot be used; `str()` lists every finding with its path and remedy."""
+    """The stack file has errors. `str()` lists every finding with its path and remedy."""
 
     def __init__(self, source: str, findings: Iterable[Finding]) -> None:
         self.source = source
@@ -50,12 +50,12 @@ class StackFileError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Silenced:
-    """A finding that the stack file silences by naming its rule, and the reason it gives."""
+    """A finding that the stack file silences, with the reason given there."""
 
     finding: Finding
     reason: str
 
 
 def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Only what must stop a preview."""
+    """Return the findings of severity error."""
     return tuple(finding for finding in findings if finding.severity == "error")

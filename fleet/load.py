@@ -1,4 +1,4 @@
-"""The one door from a stack file's data to a plan that may be deployed."""
+"""Read the data of a stack file, plan it and check it: the only way to a plan to deploy."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from fleet.plan import Plan, build
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fleet:
-    """A stack that may be deployed: what was written, what it means, what is to be said of it."""
+    """A stack without errors, with its plan and findings."""
 
     stack: Stack
     plan: Plan
     secret_names: frozenset[str]
     """Names of the Pulumi secrets that the stack file uses."""
     findings: tuple[Finding, ...]
-    """Warnings and notes; a fleet has no error."""
+    """Warnings and notes."""
     silenced: tuple[Silenced, ...]
     today: date
-    """Day for which it was judged."""
+    """Date for which end-of-life dates were checked."""
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What a preview says aloud."""
+        """Findings that a preview logs."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
 
@@ -42,11 +42,14 @@ def load(
     has_secret: Callable[[str], bool],
     today: date | None = None,
 ) -> Fleet:
-    """Read, derive and judge the value of `gpu-runners:stack`.
+    """Read, plan and check the value of `gpu-runners:stack`.
 
-    `source` names the file in messages; `has_secret` says whether a flat secret is configured;
-    `today`, by default this day (UTC), decides what is at its end of life.
-    Raises StackFileError with every error at once.
+    `source` names the file in messages. `has_secret` returns whether a Pulumi secret is configured.
+    `today` (default: the current date in UTC) decides which versions have reached their end of
+    life.
+
+    Raises StackFileError in two phases: with all errors of form, unknown references included; or,
+    if there are none, with all errors of the checks.
     """
     parsed = parse(data)
     references = (
@@ -54,14 +57,14 @@ def load(
         *missing_secrets(data, has_secret),
         *unknown_silences(silenced_rules(data)),
     )
-    # A value that has not the form of a name is reported once.
+    # A value that does not have the form of a name is reported once.
     malformed = {finding.path.partition("[")[0] for finding in parsed.findings}
     wrong = (*parsed.findings, *(one for one in references if one.path not in malformed))
     if parsed.stack is None or wrong:
         raise StackFileError(source, wrong)
     stack = parsed.stack
     view = View(stack=stack, plan=build(stack), today=today or _today())
-    findings, silenced = _heard(stack, judge(view))
+    findings, silenced = _without_silenced(stack, judge(view))
     if errors(findings):
         raise StackFileError(source, errors(findings))
     return Fleet(
@@ -78,32 +81,35 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _heard(
+def _without_silenced(
     stack: Stack, findings: Iterable[Finding]
 ) -> tuple[tuple[Finding, ...], tuple[Silenced, ...]]:
-    """What is said, and what the stack file silences; to silence nothing is a finding too."""
-    said: list[Finding] = []
+    """Return the findings that remain and those that the stack file silences.
+
+    An entry of `silence` without effect is a finding of its own.
+    """
+    remaining: list[Finding] = []
     silenced: list[Silenced] = []
-    idle = set(stack.silence)
+    unused = set(stack.silence)
     for finding in findings:
         key = next((key for key in stack.silence if _silences(key, finding)), None)
         if key is None:
-            said.append(finding)
+            remaining.append(finding)
         else:
             silenced.append(Silenced(finding=finding, reason=stack.silence[key]))
-            idle.discard(key)
-    said += [
+            unused.discard(key)
+    remaining += [
         Finding(
             rule="silence",
             path=f"silence.{key}",
-            message="silences nothing: the rule finds nothing here",
-            remedy="remove it",
+            message="has no effect, because the check finds nothing here",
+            remedy="remove the entry",
             severity="warning",
         )
         for key in stack.silence
-        if key in idle and key.partition("@")[0] in IDENTIFIERS
+        if key in unused and key.partition("@")[0] in IDENTIFIERS
     ]
-    return tuple(said), tuple(silenced)
+    return tuple(remaining), tuple(silenced)
 
 
 def _silences(key: str, finding: Finding) -> bool:

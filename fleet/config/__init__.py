@@ -1,5 +1,5 @@
-"""What a user writes: one frozen pydantic model per thing in the stack file.
+"""The models of a stack file: one frozen pydantic model for each map in the YAML.
 
-A name in YAML is the field is the docs. A rule inside one model is its validator; a rule that
-crosses models lives in `fleet/checks`. Nothing is derived here: that is the work of `fleet/plan`.
+YAML keys are the field names. A rule about one model is in its `rules()`; a rule about several
+models is a check in `fleet/checks`. `fleet/plan.py` derives everything else.
 """

@@ -115,9 +115,9 @@ def rehearse(
         found,
         stack_file or found.stack_file(stack),
         to,
-        config,
-        secret_config,
         program or found.run,
+        config=config,
+        secret_config=secret_config,
     )
     name = revisions[-1].file.name
     _print(out, f"rehearsing {' -> '.join(revision.label for revision in revisions)}")
@@ -189,9 +189,10 @@ def _revisions(
     project: projects.Project,
     first: str | Path | StackFile,
     to: str | Path | StackFile | Program | None,
+    program: Program,
+    *,
     config: Mapping[str, Any],
     secret_config: Iterable[str] | Mapping[str, str],
-    program: Program,
 ) -> list[Revision]:
     plain = {
         _full_key(key, project): value if isinstance(value, str) else json.dumps(value)

@@ -126,7 +126,7 @@ _PARTS_OF_REPLACEMENT = frozenset(
 
 
 class Command(automation.PulumiCommand):
-    """The CLI at a known path; it ends when the rehearsal ends, and is not asked for its version."""
+    """The CLI at a known path; it ends with the rehearsal, and is not asked for its version."""
 
     def __init__(self, cli: Cli) -> None:  # pyright: ignore[reportMissingSuperCall]
         self.command = str(cli.path)
@@ -202,7 +202,7 @@ def run(
     on_event: OnEvent | None = None,
     policies: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outcome:
-    """Run one operation; a failure is in the outcome. Raises `RehearsalError` for a locked stack."""
+    """Run one operation; a failure is in the outcome. Raises `RehearsalError` if it is locked."""
     outcome = Outcome()
     started = time.monotonic()
 

@@ -56,7 +56,7 @@ def test_a_tag_outlives_its_group_without_harm(fleet):
 def test_a_tag_belongs_to_one_resource(fleet):
     pool = fleet.pool()
     tag(fleet, pool, f"{TEMPLATE}label/pool", "t4")
-    with pytest.raises(Refusal, match="would undo each other"):
+    with pytest.raises(Refusal, match="would undo the other"):
         tag(fleet, pool, f"{TEMPLATE}label/pool", "t4", name="again")
 
 
@@ -86,12 +86,12 @@ def test_what_the_autoscaler_reads_is_taken(fleet, key, value):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("taint/nvidia.com/gpu", "true:NO_SCHEDULE", "Kubernetes' spelling"),
+        ("taint/nvidia.com/gpu", "true:NO_SCHEDULE", "write <value>:NoSchedule"),
         ("taint/nvidia.com/gpu", "true", "write <value>:NoSchedule"),
-        ("resources/memory", "14 GiB", "no Kubernetes quantity"),
-        ("label/pool", "not a value", "no Kubernetes label value"),
+        ("resources/memory", "14 GiB", "not a Kubernetes quantity"),
+        ("label/pool", "not a value", "not a Kubernetes label value"),
         ("labels/pool", "t4", "none of autoscaling-options"),
-        ("label/", "t4", "names no label"),
+        ("label/", "t4", "has no label"),
         ("autoscaling-options/scaledowntime", "10m", "scaledownunneededtime"),
     ],
 )

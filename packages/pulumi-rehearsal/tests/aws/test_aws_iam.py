@@ -58,12 +58,12 @@ def test_a_role_name_with_a_slash_is_invalid(account):
 
 
 def test_a_trust_policy_that_is_no_json_is_invalid(account):
-    with pytest.raises(Invalid, match="is no JSON"):
+    with pytest.raises(Invalid, match="is not JSON"):
         account.make(tokens.ROLE, "r", assumeRolePolicy="{")
 
 
 def test_a_trust_policy_without_a_principal_is_invalid(account):
-    with pytest.raises(Invalid, match="names a Principal"):
+    with pytest.raises(Invalid, match="has no Principal"):
         account.make(tokens.ROLE, "r", assumeRolePolicy=ALLOW)
 
 
@@ -72,19 +72,21 @@ def test_a_policy_without_a_resource_is_invalid(account):
         {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*"}]}
     )
     with pytest.raises(Invalid, match="neither Resource nor NotResource"):
-        account.make(tokens.POLICY, "p", policy=document)
+        account.make(tokens.ROLE_POLICY, "p", role="node", policy=document)
 
 
 def test_a_policy_of_an_old_version_is_invalid(account):
     with pytest.raises(Invalid, match="2012-10-17"):
-        account.make(tokens.POLICY, "p", policy=ALLOW.replace("2012-10-17", "2008-10-17"))
+        account.make(
+            tokens.ROLE_POLICY, "p", role="node", policy=ALLOW.replace("2012-10-17", "2008-10-17")
+        )
 
 
 def test_a_policy_over_its_limit_is_invalid(account):
-    statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "x" * 6_200}
+    statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "x" * 10_300}
     document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-    with pytest.raises(Invalid, match="more than 6144 characters"):
-        account.make(tokens.POLICY, "p", policy=document)
+    with pytest.raises(Invalid, match="more than 10240 characters"):
+        account.make(tokens.ROLE_POLICY, "p", role="node", policy=document)
 
 
 def test_a_role_name_is_taken_once(account):
@@ -105,16 +107,16 @@ def test_an_arn_in_place_of_a_role_name_is_explained(account):
         )
 
 
-def test_a_policy_that_aws_does_not_have_is_not_attached(account):
+def test_a_policy_that_aws_may_not_have_is_a_warning(account):
     role = account.make(tokens.ROLE, "node", assumeRolePolicy=TRUST)
-    with pytest.raises(Refusal, match="knows no AWS policy"):
-        account.attach(role, "AmazonEKSWorkerPolicy")
+    account.attach(role, "AmazonEKSWorkerPolicy")
+    (warning,) = account.warnings()
+    assert warning.startswith("cannot check that AWS has a policy ")
+    assert warning.endswith("/AmazonEKSWorkerPolicy")
 
 
 def test_a_policy_of_the_account_must_exist_to_be_attached(account):
     role = account.make(tokens.ROLE, "node", assumeRolePolicy=TRUST)
-    policy = account.make(tokens.POLICY, "own", policy=ALLOW)
-    account.make(tokens.ROLE_POLICY_ATTACHMENT, "a", role=role.id, policyArn=policy.outputs["arn"])
     with pytest.raises(Refusal, match="does not exist"):
         account.make(
             tokens.ROLE_POLICY_ATTACHMENT,
@@ -135,11 +137,6 @@ def test_one_attachment_is_made_once(account):
         )
 
 
-def test_an_instance_profile_of_a_role_that_does_not_exist_is_refused(account):
-    with pytest.raises(Refusal, match="NoSuchEntity"):
-        account.make(tokens.INSTANCE_PROFILE, "p", role="nobody")
-
-
 def test_a_role_with_attachments_is_not_deleted(account):
     role = account.make(tokens.ROLE, "node", assumeRolePolicy=TRUST)
     attachment = account.attach(role, "AmazonEKS_CNI_Policy")
@@ -147,21 +144,6 @@ def test_a_role_with_attachments_is_not_deleted(account):
         account.delete(role)
     account.delete(attachment)
     account.delete(role)
-
-
-def test_a_role_in_an_instance_profile_is_not_deleted(account):
-    role = account.make(tokens.ROLE, "node", assumeRolePolicy=TRUST)
-    account.make(tokens.INSTANCE_PROFILE, "p", role=role.id)
-    with pytest.raises(Refusal, match="DeleteConflict"):
-        account.delete(role)
-
-
-def test_an_attached_policy_is_not_deleted(account):
-    role = account.make(tokens.ROLE, "node", assumeRolePolicy=TRUST)
-    policy = account.make(tokens.POLICY, "own", policy=ALLOW)
-    account.make(tokens.ROLE_POLICY_ATTACHMENT, "a", role=role.id, policyArn=policy.outputs["arn"])
-    with pytest.raises(Refusal, match="DeleteConflict"):
-        account.delete(policy)
 
 
 def test_an_issuer_has_one_oidc_provider(account):

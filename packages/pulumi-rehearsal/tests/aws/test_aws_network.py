@@ -26,7 +26,7 @@ def test_a_vpc_block_outside_16_to_28_is_invalid(account):
 
 
 def test_a_block_with_host_bits_is_invalid(account):
-    with pytest.raises(Invalid, match="no IPv4 network"):
+    with pytest.raises(Invalid, match="not an IPv4 network"):
         account.vpc(block="10.0.0.1/16")
 
 
@@ -43,7 +43,7 @@ def test_a_subnet_that_overlaps_another_is_refused(account):
 
 
 def test_a_subnet_in_a_zone_of_another_region_is_refused(account):
-    with pytest.raises(Refusal, match="no zone of us-west-2"):
+    with pytest.raises(Refusal, match="not a zone of us-west-2"):
         account.make(
             tokens.SUBNET,
             "s",
@@ -61,7 +61,7 @@ def test_a_subnet_of_a_vpc_that_does_not_exist_is_refused(account):
 def test_a_vpc_takes_one_internet_gateway(account):
     vpc = account.vpc()
     account.make(tokens.INTERNET_GATEWAY, "first", vpcId=vpc.id)
-    with pytest.raises(Refusal, match="takes one"):
+    with pytest.raises(Refusal, match="can have only one"):
         account.make(tokens.INTERNET_GATEWAY, "second", vpcId=vpc.id)
 
 
@@ -143,7 +143,7 @@ def test_a_route_needs_one_target(account):
 
 
 def test_a_gateway_endpoint_of_another_region_is_refused(account):
-    with pytest.raises(Refusal, match="no service of us-west-2"):
+    with pytest.raises(Refusal, match="not a service of us-west-2"):
         account.make(
             tokens.VPC_ENDPOINT,
             "s3",
@@ -186,7 +186,7 @@ def test_a_vpc_with_subnets_is_not_deleted(account):
 
 def test_an_internet_gateway_with_mapped_addresses_is_not_deleted(fleet):
     gateway = fleet.world.find(tokens.INTERNET_GATEWAY)
-    with pytest.raises(Refusal, match="public addresses are mapped"):
+    with pytest.raises(Refusal, match="they have public addresses"):
         fleet.delete(gateway)
 
 
@@ -223,54 +223,10 @@ def test_a_security_group_name_may_not_look_like_an_id(account):
         account.make(tokens.SECURITY_GROUP, "g", vpcId=account.vpc().id, name="sg-nodes")
 
 
-def test_a_rule_that_names_a_group_of_another_vpc_is_refused(account):
-    mine = account.make(tokens.SECURITY_GROUP, "mine", vpcId=account.vpc().id)
-    other_vpc = account.vpc("other", "10.1.0.0/16")
-    other = account.make(tokens.SECURITY_GROUP, "other", vpcId=other_vpc.id)
-    with pytest.raises(Refusal, match="in another VPC"):
-        account.make(
-            tokens.SECURITY_GROUP_INGRESS_RULE,
-            "rule",
-            securityGroupId=mine.id,
-            ipProtocol="-1",
-            referencedSecurityGroupId=other.id,
-        )
-
-
-def test_a_rule_is_made_once(account):
-    group = account.make(tokens.SECURITY_GROUP, "g", vpcId=account.vpc().id)
-    rule = {"securityGroupId": group.id, "ipProtocol": "-1", "cidrIpv4": "10.0.0.0/16"}
-    account.make(tokens.SECURITY_GROUP_EGRESS_RULE, "first", **rule)
-    with pytest.raises(Refusal, match=r"InvalidPermission\.Duplicate"):
-        account.make(tokens.SECURITY_GROUP_EGRESS_RULE, "second", **rule)
-
-
-def test_a_tcp_rule_needs_ports(account):
-    with pytest.raises(Invalid, match="needs fromPort"):
-        account.make(
-            tokens.SECURITY_GROUP_INGRESS_RULE,
-            "rule",
-            securityGroupId="sg-1",
-            ipProtocol="tcp",
-            cidrIpv4="10.0.0.0/16",
-        )
-
-
-def test_a_security_group_that_another_rule_names_is_not_deleted(account):
-    vpc = account.vpc()
-    first = account.make(tokens.SECURITY_GROUP, "first", vpcId=vpc.id)
-    second = account.make(tokens.SECURITY_GROUP, "second", vpcId=vpc.id)
-    rule = account.make(
-        tokens.SECURITY_GROUP_INGRESS_RULE,
-        "rule",
-        securityGroupId=first.id,
-        ipProtocol="-1",
-        referencedSecurityGroupId=second.id,
-    )
-    with pytest.raises(Refusal, match="DependencyViolation"):
-        account.delete(second)
-    account.delete(rule)
-    account.delete(second)
+def test_the_first_port_of_a_rule_is_not_above_the_last(account):
+    rule = {"protocol": "tcp", "fromPort": 443, "toPort": 80, "cidrBlocks": ["10.0.0.0/16"]}
+    with pytest.raises(Invalid, match="443 is above toPort 80"):
+        account.make(tokens.SECURITY_GROUP, "g", ingress=[rule])
 
 
 def test_more_than_50_tags_are_invalid(account):
@@ -281,7 +237,7 @@ def test_more_than_50_tags_are_invalid(account):
 
 
 def test_a_tag_key_of_aws_is_invalid(account):
-    with pytest.raises(Invalid, match="belong to AWS"):
+    with pytest.raises(Invalid, match="are reserved"):
         account.make(tokens.VPC, "v", cidrBlock="10.0.0.0/16", tags={"aws:team": "x"})
 
 

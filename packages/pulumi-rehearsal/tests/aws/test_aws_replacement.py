@@ -100,7 +100,6 @@ def test_what_changes_in_place(token, path):
         (tokens.NODE_GROUP, "warmPoolConfig.poolState"),
         (tokens.CLUSTER, "remoteNetworkConfig"),
         (tokens.ADDON, "namespaceConfig.namespace"),
-        (tokens.SECURITY_GROUP_INGRESS_RULE, "cidrIpv4"),
     ],
 )
 def test_what_no_source_settles_may_replace(token, path):

@@ -88,32 +88,16 @@ def test_a_bucket_setting_is_made_once(account):
         account.make(ENCRYPTION, "second", bucket=bucket.id, rules=[])
 
 
-def test_the_ami_parameters_of_eks_have_values_of_their_form(account):
-    release = account.look(PARAMETER, name=f"{EKS_AMI}release_version")
-    assert release["value"].startswith("1.35.")
-    assert account.look(PARAMETER, name=f"{EKS_AMI}image_id")["value"].startswith("ami-")
-
-
-@pytest.mark.parametrize("part", ["1.29", "amazon-linux-2", "NVIDIA"])
-def test_a_parameter_that_eks_does_not_publish_is_refused(account, part):
-    old = {"1.29": "1.35", "amazon-linux-2": "amazon-linux-2023", "NVIDIA": "nvidia"}[part]
-    with pytest.raises(Refusal, match="ParameterNotFound"):
-        account.look(PARAMETER, name=f"{EKS_AMI}release_version".replace(old, part))
-
-
 def test_the_zones_are_those_of_the_region(account):
     zones = account.look("aws:index/getAvailabilityZones:getAvailabilityZones")
     assert zones["names"][:3] == ["us-west-2a", "us-west-2b", "us-west-2c"]
     assert zones["zoneIds"][0] == "usw2-az1"
 
 
+def test_the_region_is_the_providers(account):
+    assert account.look("aws:index/getRegion:getRegion")["region"] == "us-west-2"
+
+
 def test_the_caller_is_of_the_made_up_account(account):
     identity = account.look("aws:index/getCallerIdentity:getCallerIdentity")
     assert identity["accountId"] == "111122223333"
-
-
-def test_a_cluster_is_found_by_name(fleet):
-    found = fleet.look("aws:eks/getCluster:getCluster", name="ci")
-    assert found["endpoint"] == fleet.cluster.outputs["endpoint"]
-    with pytest.raises(Refusal, match="ResourceNotFoundException"):
-        fleet.look("aws:eks/getCluster:getCluster", name="other")

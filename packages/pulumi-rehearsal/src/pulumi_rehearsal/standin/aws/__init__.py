@@ -1,14 +1,13 @@
-"""The stand-in AWS: one file for each service, and what each refuses.
+"""The stand-ins for AWS, one file for each service.
 
-It proves that a program's resources fit together: names, types, enumerations, the order in which
-they are made and deleted, which change replaces and which one rolls or scales nodes.
+They check that a program's resources fit together: names, types, enumerations, the order of
+creation and deletion, which change replaces a resource, and which one rolls or scales nodes.
 
-It does not prove that AWS has the capacity; that quotas and prices are met; that an AMI release, an
-instance type in a zone or a capacity reservation exists; that a policy allows what its role needs;
-that a node boots and joins; how long anything takes; that AWS behaves tomorrow as its documents say
-today. What is not the stack's own (an existing network, another team's role) is taken on trust. The
-tables of what replaces a resource come from the sources of the Terraform provider that pulumi-aws
-wraps, read at some commit, not from the very release that is pinned here.
+They do not check capacity, quotas and prices; whether an AMI release, an instance type in a zone or
+a capacity reservation exists; whether a policy allows what its role needs; whether a node boots and
+joins; how long anything takes. Resources outside the stack (an existing network, another team's
+role) are assumed to exist. Which changes replace a resource was read in the sources of the
+Terraform provider that pulumi-aws wraps, at some commit, not in the installed release.
 """
 
 from __future__ import annotations
@@ -32,11 +31,14 @@ from pulumi_rehearsal.standin.aws import (
 )
 from pulumi_rehearsal.standin.aws.autoscaling import set_desired_size
 from pulumi_rehearsal.standin.kind import Kind, Lookup
-from pulumi_rehearsal.standin.properties import text
+from pulumi_rehearsal.standin.properties import lookup
 from pulumi_rehearsal.standin.server import Package
-from pulumi_rehearsal.standin.values import Properties
+from pulumi_rehearsal.standin.values import UNKNOWN, Properties
 
 __all__ = ["KINDS", "LOOKUPS", "PACKAGE", "scope", "set_desired_size"]
+
+DEFAULT_REGION: Final = "us-east-1"
+"""Region of a provider without one; a real provider takes it from the environment."""
 
 KINDS: Final[tuple[Kind, ...]] = (
     *vpc.KINDS,
@@ -57,8 +59,9 @@ LOOKUPS: Final[tuple[Lookup, ...]] = (*autoscaling.LOOKUPS, *lookups.LOOKUPS)
 
 
 def scope(configuration: Properties) -> str:
-    """`aws:<region>`."""
-    return f"aws:{text(configuration, 'region') or '?'}"
+    """Return `aws:<region>`, `aws:?` while the region is unknown."""
+    region = lookup(configuration, "region")
+    return f"aws:{'?' if region is UNKNOWN else region or DEFAULT_REGION}"
 
 
 PACKAGE: Final = Package(

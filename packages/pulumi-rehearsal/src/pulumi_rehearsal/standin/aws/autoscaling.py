@@ -1,8 +1,8 @@
-"""Auto Scaling: the groups that EKS makes, tags on them, the lookups of them.
+"""Auto Scaling: the groups of EKS node groups, their tags, their data sources.
 
-A group is a thing without a URN: EKS makes it with the node group and deletes it with that. Its
-`desiredCapacity` is the live number of nodes, which the autoscaler owns; `set_desired_size` plays
-the autoscaler. Replacement: ForceNew in hashicorp/terraform-provider-aws
+EKS creates a group with the node group, and deletes it with it, so that it has no URN. Its
+`desiredCapacity` is the live number of nodes, which the autoscaler changes; `set_desired_size` does
+that in a test. Replacement: ForceNew in hashicorp/terraform-provider-aws
 internal/service/autoscaling/group_tag.go. Tag grammar: kubernetes/autoscaler
 cluster-autoscaler/cloudprovider/aws/README.md.
 """
@@ -39,29 +39,29 @@ _OPTIONS: Final = frozenset(
 
 
 class Tag(AwsKind):
-    """One tag of an Auto Scaling group; the autoscaler reads its model of an empty group here."""
+    """A tag of an Auto Scaling group; the autoscaler reads the tags to predict a new node."""
 
     token = tokens.AUTO_SCALING_TAG
     replaced_on: ClassVar[frozenset[str]] = frozenset({"autoscalingGroupName", "region", "tag.key"})
     updated_on: ClassVar[frozenset[str]] = frozenset({"tag.propagateAtLaunch", "tag.value"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Lengths, and the autoscaler's grammar."""
+        """Check lengths, and the autoscaler's tag grammar."""
         key, value = text(inputs, "tag.key"), text(inputs, "tag.value")
         if key is not None:
             if not 1 <= len(key) <= 128:
-                yield "tag.key", f"a tag key has 1 to 128 characters, this one {len(key)}"
+                yield "tag.key", f"a tag key has 1 to 128 characters, this one has {len(key)}"
             if key.startswith(_NODE_TEMPLATE):
                 yield from _template_problems(key.removeprefix(_NODE_TEMPLATE), value)
         if value is not None and len(value) > 256:
-            yield "tag.value", f"a tag value has at most 256 characters, this one {len(value)}"
+            yield "tag.value", f"a tag value has at most 256 characters, this one has {len(value)}"
 
     def identify(self, call: Call, world: World) -> str:
-        """`<group>,<key>`."""
+        """Return `<group>,<key>`."""
         return f"{text(call.inputs, 'autoscalingGroupName')},{text(call.inputs, 'tag.key')}"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The group exists, has room, and no other resource sets that tag."""
+        """Require the group and its limit of tags; refuse a second resource for one tag."""
         name = text(call.inputs, "autoscalingGroupName")
         group = must_exist(world, tokens.AUTO_SCALING_GROUP, name, call.scope, "ValidationError")
         if group is None or old is not None:
@@ -69,8 +69,8 @@ class Tag(AwsKind):
         key = text(call.inputs, "tag.key")
         if world.get(f"{name},{key}", tokens.AUTO_SCALING_TAG, call.scope) is not None:
             raise Refusal(
-                f"tag {key} of {name} belongs to another resource already, and the two would undo "
-                "each other: leave one out"
+                f"tag {key} of {name} belongs to another resource already, and each would undo "
+                "the other: leave one out"
             )
         keys = {text(tag, "key") for tag in objects(group.outputs, "tags")}
         if len(keys | {key}) > MAX_TAGS:
@@ -79,19 +79,19 @@ class Tag(AwsKind):
             )
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
-        """Sets the tag on the group."""
+        """Set the tag on the group."""
         made = super().create(call, world)
         _set_tag(world, call)
         return made
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """Sets the tag on the group."""
+        """Set the tag on the group."""
         outputs = super().update(call, old, world)
         _set_tag(world, call)
         return outputs
 
     def delete(self, old: Resource, world: World) -> None:
-        """Takes the tag off the group, if that is still there."""
+        """Remove the tag from the group, if the group still exists."""
         group = world.get(
             text(old.inputs, "autoscalingGroupName") or "", tokens.AUTO_SCALING_GROUP, old.scope
         )
@@ -107,7 +107,7 @@ class GetGroups(Lookup):
     token = "aws:autoscaling/getAmiIds:getAmiIds"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """Names and ARNs of the groups that pass every filter; none is no error."""
+        """Return names and ARNs of the groups that match every filter; none is no error."""
         wanted = texts(args, "names")
         found = [
             group
@@ -126,12 +126,12 @@ class GetGroups(Lookup):
 
 
 class GetGroup(Lookup):
-    """One group with its live size."""
+    """The data source for one group with its live size."""
 
     token = "aws:autoscaling/getGroup:getGroup"
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
-        """The group's state. Raises `Refusal` where there is none of that name."""
+        """Return the group. Raises `Refusal` if there is no group of that name."""
         name = text(args, "name")
         group = must_exist(
             world, tokens.AUTO_SCALING_GROUP, name, scope, "reading Auto Scaling Group"
@@ -144,7 +144,7 @@ class GetGroup(Lookup):
 def make_group(
     world: World, call: Call, node_group: str, subnets: tuple[Resource, ...], sizes: Properties
 ) -> Resource:
-    """The group that EKS makes for a node group: `eks-<node group>-<uuid>`, tagged by EKS."""
+    """Create the group of a node group as EKS does: `eks-<node group>-<uuid>`, with EKS' tags."""
     cluster = text(call.inputs, "clusterName") or ""
     digits = world.fresh_hex(f"{call.urn}/group", 32)
     uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
@@ -191,7 +191,7 @@ def make_group(
 
 
 def group_of(world: World, node_group: Resource) -> Resource | None:
-    """The Auto Scaling group of a node group."""
+    """Return the Auto Scaling group of a node group."""
     for resource in objects(node_group.outputs, "resources"):
         for group in objects(resource, "autoscalingGroups"):
             return world.get(text(group, "name") or "", tokens.AUTO_SCALING_GROUP, node_group.scope)
@@ -199,13 +199,13 @@ def group_of(world: World, node_group: Resource) -> Resource | None:
 
 
 def live_size(world: World, node_group: Resource) -> int:
-    """How many nodes the group has now, whatever the stack last said."""
+    """Return the current number of nodes, which the autoscaler may have changed."""
     group = group_of(world, node_group)
     return (number(group.outputs, "desiredCapacity") or 0) if group else 0
 
 
 def resize(world: World, node_group: Resource, sizes: Properties) -> None:
-    """Sets the group's sizes, as EKS does with those of a node group."""
+    """Set the group's sizes to those of its node group, as EKS does."""
     group = group_of(world, node_group)
     if group is None:
         return
@@ -219,30 +219,30 @@ def resize(world: World, node_group: Resource, sizes: Properties) -> None:
 
 
 def set_desired_size(world: World, cluster: str, name: str, size: int) -> None:
-    """Scales as the autoscaler does: past Pulumi, between the group's min and max.
+    """Scale a group outside Pulumi, between its min and max, as the autoscaler does.
 
-    `name` is the node group's name, its Auto Scaling group's, or the logical name (its last part
-    is enough). Raises `ValueError` where nothing or more than one is meant, or where the size is
-    outside what the autoscaler would choose.
+    `name` is the name of the node group or of its Auto Scaling group, or the logical name (its last
+    part is enough). Raises `ValueError` unless exactly one group matches, and for a size outside
+    min and max.
     """
-    meant = [
+    matching = [
         group
         for group in world.where(tokens.NODE_GROUP, clusterName=cluster)
         if name in (text(group.outputs, "nodeGroupName"), group.name)
         or group.name.endswith(f"-{name}")
         or name == (found.id if (found := group_of(world, group)) else None)
     ]
-    if len(meant) != 1:
-        names = ", ".join(group.id for group in meant) or "none"
-        raise ValueError(f"{name!r} in cluster {cluster!r} means {names}, must mean one")
-    node_group = meant[0]
+    if len(matching) != 1:
+        names = ", ".join(group.id for group in matching) or "none"
+        raise ValueError(f"{name!r} in cluster {cluster!r} matches {names}, must match one")
+    node_group = matching[0]
     sizes = mapping(node_group.outputs, "scalingConfig")
     low, high = number(sizes, "minSize") or 0, number(sizes, "maxSize") or 0
     if not low <= size <= high:
         raise ValueError(f"{size} is outside {low} to {high} of node group {node_group.id}")
     live = {**sizes, "desiredSize": size}
     resize(world, node_group, live)
-    # DescribeNodegroup tells the live size, so a refresh would bring it into the state.
+    # DescribeNodegroup returns the live size, so that a refresh would write it to the state.
     world.replace(replace(node_group, outputs={**node_group.outputs, "scalingConfig": live}))
 
 
@@ -251,23 +251,23 @@ def _template_problems(rest: str, value: str | None) -> Iterator[Problem]:
     if kind not in ("autoscaling-options", "label", "resources", "taint"):
         yield "tag.key", f"{kind!r} is none of autoscaling-options, label, resources, taint"
     elif not name:
-        yield "tag.key", f"names no {kind} after node-template/{kind}/"
+        yield "tag.key", f"has no {kind} after node-template/{kind}/"
     elif kind in ("label", "taint") and not LABEL_KEY.fullmatch(name):
-        yield "tag.key", f"{name!r} is no Kubernetes {kind} key"
+        yield "tag.key", f"{name!r} is not a Kubernetes {kind} key"
     elif kind == "autoscaling-options" and name not in _OPTIONS:
         yield "tag.key", f"{name!r} is none of {', '.join(sorted(_OPTIONS))}"
     elif value is None:
         return
     elif kind == "label" and not LABEL_VALUE.fullmatch(value):
-        yield "tag.value", f"{value!r} is no Kubernetes label value"
+        yield "tag.value", f"{value!r} is not a Kubernetes label value"
     elif kind == "resources" and not _QUANTITY.fullmatch(value):
-        yield "tag.value", f"{value!r} is no Kubernetes quantity: write it as 1, 3500m or 100Gi"
+        yield "tag.value", f"{value!r} is not a Kubernetes quantity: write it as 1, 3500m or 100Gi"
     elif kind == "taint":
         found = _TAINT_VALUE.fullmatch(value)
         if found is None or not LABEL_VALUE.fullmatch(found.group(1)):
             yield (
                 "tag.value",
-                f"{value!r} is no taint: write <value>:NoSchedule, in Kubernetes' spelling",
+                f"{value!r} is not a taint: write <value>:NoSchedule",
             )
 
 

@@ -24,7 +24,7 @@ from pulumi_rehearsal.standin.world import World
 
 
 class Bucket(AwsKind):
-    """A bucket; the name is taken once in the world."""
+    """A bucket; its name is unique in the world."""
 
     token = tokens.BUCKET
     autonamed = "bucket"
@@ -37,7 +37,7 @@ class Bucket(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Name."""
+        """Check the name."""
         yield from conflict(inputs, "bucket", "bucketPrefix")
         yield from spelled(
             inputs,
@@ -48,17 +48,15 @@ class Bucket(AwsKind):
         )
 
     def identify(self, call: Call, world: World) -> str:
-        """The name."""
         return self.physical_name(call, world)
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The name is free."""
+        """Require a free name."""
         name = text(call.inputs, "bucket")
         if old is None and name and world.get(name, tokens.BUCKET) is not None:
             raise Refusal(f"BucketAlreadyExists: bucket {name} exists; choose another name")
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN and domain names."""
         region = region_of(call.scope, call.inputs)
         return {
             "arn": arn("s3", "", id, account=""),
@@ -71,16 +69,15 @@ class Bucket(AwsKind):
 
 
 class _BucketSetting(AwsKind):
-    """A setting of a bucket; one of each kind a bucket."""
+    """A setting of a bucket, at most one of each kind."""
 
     replaced_on: ClassVar[frozenset[str]] = frozenset({"bucket", "region"})
 
     def identify(self, call: Call, world: World) -> str:
-        """The bucket's name."""
         return text(call.inputs, "bucket") or ""
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The bucket exists and has no such setting."""
+        """Require the bucket, and refuse a second setting of the kind."""
         name = text(call.inputs, "bucket")
         must_exist(world, tokens.BUCKET, name, call.scope, "NoSuchBucket")
         if old is None and world.get(name or "", self.token, call.scope) is not None:
@@ -91,34 +88,32 @@ class _BucketSetting(AwsKind):
 
 
 class BucketPublicAccessBlock(_BucketSetting):
-    """What keeps a bucket from the public."""
+    """The public access block of a bucket."""
 
     token = tokens.BUCKET_PUBLIC_ACCESS_BLOCK
 
 
 class BucketOwnershipControls(_BucketSetting):
-    """Who owns what others put into a bucket."""
+    """The object ownership of a bucket."""
 
     token = "aws:s3/bucketOwnershipControls:BucketOwnershipControls"
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """One of three owners."""
         owners = ("BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter")
         yield from choice(inputs, "rule.objectOwnership", owners)
 
 
 class BucketVersioning(_BucketSetting):
-    """Whether what is overwritten stays."""
+    """The versioning of a bucket."""
 
     token = "aws:s3/bucketVersioning:BucketVersioning"
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Status."""
         states = ("Disabled", "Enabled", "Suspended")
         yield from choice(inputs, "versioningConfiguration.status", states)
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """What was switched on can only be suspended."""
+        """Refuse to disable versioning: once enabled, it can only be suspended."""
         super().refuse(call, old, world)
         status = text(call.inputs, "versioningConfiguration.status")
         if old is not None and status == "Disabled":
@@ -128,22 +123,22 @@ class BucketVersioning(_BucketSetting):
 
 
 class BucketPolicy(_BucketSetting):
-    """Who may do what with a bucket, whoever they are."""
+    """The resource policy of a bucket."""
 
     token = "aws:s3/bucketPolicy:BucketPolicy"
     replaced_on: ClassVar[frozenset[str]] = frozenset({"bucket", "region"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """A document of at most 20 KiB that names principals."""
+        """Require a document of at most 20 KiB with a principal in each statement."""
         if found := list(document_problems(inputs, "policy", limit=20_480)):
             yield from found
             return
         for index, statement in enumerate(statements(text(inputs, "policy"))):
             if not statement.get("Principal") and not statement.get("NotPrincipal"):
-                yield f"policy.Statement[{index}]", "a bucket policy names a Principal"
+                yield f"policy.Statement[{index}]", "has no Principal, which a bucket policy needs"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """It is about this bucket, and not public where that is blocked."""
+        """Refuse a policy about another bucket, and a public one if those are blocked."""
         super().refuse(call, old, world)
         bucket, policy = text(call.inputs, "bucket"), text(call.inputs, "policy")
         if bucket is None or policy is None:
@@ -153,40 +148,40 @@ class BucketPolicy(_BucketSetting):
             for resource in several(statement.get("Resource")):
                 if resource != own and not str(resource).startswith(f"{own}/"):
                     raise Refusal(
-                        f"MalformedPolicy: {resource} is nothing of bucket {bucket}; write {own} "
+                        f"MalformedPolicy: {resource} is not in bucket {bucket}; write {own} "
                         f"or {own}/*"
                     )
         block = world.get(bucket, tokens.BUCKET_PUBLIC_ACCESS_BLOCK, call.scope)
         if block is not None and flag(block.inputs, "blockPublicPolicy") and public(policy):
             raise Refusal(
                 f"AccessDenied: bucket {bucket} blocks public policies, and this one allows "
-                "everybody something; name the principals"
+                "everyone an action; name the principals"
             )
 
 
 class BucketLifecycleConfiguration(_BucketSetting):
-    """When objects go."""
+    """The lifecycle rules of a bucket."""
 
     token = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Each rule's status and id."""
+        """Check status and id of each rule."""
         rules = objects(inputs, "rules")
         ids = [text(rule, "id") for rule in rules]
         for index, rule in enumerate(rules):
             for path, reason in choice(rule, "status", ("Disabled", "Enabled")):
                 yield f"rules[{index}].{path}", reason
             if ids.count(ids[index]) > 1:
-                yield f"rules[{index}].id", f"{ids[index]!r} is there twice"
+                yield f"rules[{index}].id", f"{ids[index]!r} is used twice"
 
 
 class BucketServerSideEncryptionConfiguration(_BucketSetting):
-    """How objects are encrypted."""
+    """The default encryption of a bucket."""
 
     token = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Each rule's algorithm."""
+        """Check the algorithm of each rule."""
         default = "applyServerSideEncryptionByDefault"
         path = f"{default}.sseAlgorithm"
         for index, rule in enumerate(objects(inputs, "rules")):
@@ -196,7 +191,7 @@ class BucketServerSideEncryptionConfiguration(_BucketSetting):
                 yield f"rules[{index}].{path}", "AES256 uses no KMS key: write aws:kms"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """A key that is named by its ARN and would be the stack's own exists."""
+        """Require the KMS key, if the stack has keys."""
         super().refuse(call, old, world)
         for rule in objects(call.inputs, "rules"):
             key = text(rule, "applyServerSideEncryptionByDefault.kmsMasterKeyId")

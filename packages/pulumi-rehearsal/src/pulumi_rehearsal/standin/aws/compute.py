@@ -1,9 +1,9 @@
 """EC2 launch templates and placement groups.
 
 Replacement: ForceNew in hashicorp/terraform-provider-aws internal/service/ec2/
-ec2_launch_template.go (its name only: all else makes another version) and
+ec2_launch_template.go (its name only: any other change creates another version) and
 ec2_placement_group.go (all but tags). Rules for templates of managed node groups are in
-`eks_node_group_rules`. Of a template's versions only the last is kept whole.
+`eks_node_group_rules`. Only the contents of a template's last version are kept.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _ENUMERATIONS: Final = {
     "placement.tenancy": ("dedicated", "default", "host"),
 }
 
-# A change in one of these alone makes no new version: the resource's updateKeys do not hold them.
+# A change of these alone creates no new version: they are not in the resource's updateKeys.
 _VERSIONLESS: Final = frozenset(
     {"defaultVersion", "name", "namePrefix", "region", "tags", "updateDefaultVersion"}
 )
 
 
 class LaunchTemplate(AwsKind):
-    """A launch template and the number of its last version."""
+    """A launch template."""
 
     token = tokens.LAUNCH_TEMPLATE
     id_prefix = "lt"
@@ -64,7 +64,7 @@ class LaunchTemplate(AwsKind):
     replaced_on: ClassVar[frozenset[str]] = frozenset({"name", "namePrefix", "region"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Enumerations, disks, and what the provider knows to conflict."""
+        """Check enumerations, disks, and properties that conflict."""
         yield from conflict(inputs, "name", "namePrefix")
         yield from conflict(inputs, "defaultVersion", "updateDefaultVersion")
         yield from conflict(inputs, "securityGroupNames", "vpcSecurityGroupIds")
@@ -88,7 +88,7 @@ class LaunchTemplate(AwsKind):
                 yield f"tagSpecifications[{index}].{path}", reason
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """What EC2 answers: combinations that cannot be, names taken, things that are not."""
+        """Refuse a name that is taken, invalid combinations, and references to nothing."""
         inputs = call.inputs
         name = text(inputs, "name")
         if old is None and name and world.find(tokens.LAUNCH_TEMPLATE, call.scope, name=name):
@@ -110,16 +110,15 @@ class LaunchTemplate(AwsKind):
         refuse_efa_order(objects(inputs, "networkInterfaces"))
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Version 1."""
         name = self.physical_name(call, world)
         return {"defaultVersion": 1, "latestVersion": 1, "name": name}
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """Another version, and the default moved where that is asked for."""
+        """Create another version, and make it the default if `updateDefaultVersion` is set."""
         outputs = super().update(call, old, world)
         latest = number(old.outputs, "latestVersion") or 1
-        before = {key: old.inputs.get(key) for key in {*old.inputs, *call.inputs} - _VERSIONLESS}
-        if any(before[key] != call.inputs.get(key) for key in before):
+        versioned = {*old.inputs, *call.inputs} - _VERSIONLESS
+        if any(old.inputs.get(key) != call.inputs.get(key) for key in versioned):
             latest += 1
         default = number(call.inputs, "defaultVersion") or number(old.outputs, "defaultVersion")
         if lookup(call.inputs, "updateDefaultVersion") is True:
@@ -132,14 +131,16 @@ class LaunchTemplate(AwsKind):
         return {**outputs, "defaultVersion": default, "latestVersion": latest}
 
     def delete(self, old: Resource, world: World) -> None:
-        """EC2 would delete it under a node group, which then is DEGRADED for good."""
+        """Refuse while a node group uses it: EC2 would delete it and leave the group DEGRADED."""
         users = [
             group
             for group in world.all(tokens.NODE_GROUP, old.scope)
             if old.id == text(group.outputs, "launchTemplate.id")
         ]
         dependency_violation(
-            old, users, "delete these first: else they turn DEGRADED (Ec2LaunchTemplateNotFound)"
+            old,
+            users,
+            "delete these first; otherwise they become DEGRADED (Ec2LaunchTemplateNotFound)",
         )
 
     def _refuse_unknown(self, call: Call, world: World) -> None:
@@ -158,17 +159,10 @@ class LaunchTemplate(AwsKind):
             call.scope,
             "InvalidPlacementGroup.Unknown",
         )
-        for key in ("arn", "name"):
-            profile = text(call.inputs, f"iamInstanceProfile.{key}")
-            if profile and world.find(tokens.INSTANCE_PROFILE, **{key: profile}) is None:
-                raise Refusal(
-                    f"InvalidParameterValue: instance profile {profile} does not exist (yet); "
-                    "refer to the InstanceProfile's output, so that it is made first"
-                )
 
 
 class PlacementGroup(AwsKind):
-    """Where instances stand to each other."""
+    """A placement group."""
 
     token = tokens.PLACEMENT_GROUP
     autonamed = "name"
@@ -178,21 +172,20 @@ class PlacementGroup(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Strategy, and what only one of them takes."""
+        """Check the strategy, and the properties that belong to one strategy."""
         yield from choice(inputs, "strategy", ("cluster", "partition", "spread"))
         yield from choice(inputs, "spreadLevel", ("host", "rack"))
         strategy = text(inputs, "strategy")
         if given(inputs, "partitionCount") and strategy not in (None, "partition"):
-            yield "partitionCount", f"is not for strategy {strategy!r}: leave it out"
+            yield "partitionCount", f"does not apply to strategy {strategy!r}: leave it out"
         if given(inputs, "spreadLevel") and strategy not in (None, "spread"):
-            yield "spreadLevel", f"is not for strategy {strategy!r}: leave it out"
+            yield "spreadLevel", f"does not apply to strategy {strategy!r}: leave it out"
 
     def identify(self, call: Call, world: World) -> str:
-        """The name."""
         return text(call.inputs, "name") or ""
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The name is free in the region."""
+        """Require a free name in the region."""
         name = text(call.inputs, "name")
         if old is None and name and world.get(name, tokens.PLACEMENT_GROUP, call.scope):
             raise Refusal(
@@ -201,7 +194,6 @@ class PlacementGroup(AwsKind):
             )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN and id."""
         region = region_of(call.scope, call.inputs)
         return {
             "arn": arn("ec2", region, f"placement-group/{id}"),
@@ -209,7 +201,7 @@ class PlacementGroup(AwsKind):
         }
 
     def delete(self, old: Resource, world: World) -> None:
-        """No template of a node group may place instances in it."""
+        """Refuse while a launch template uses it."""
         users = [
             template
             for template in world.all(tokens.LAUNCH_TEMPLATE, old.scope)
@@ -219,23 +211,25 @@ class PlacementGroup(AwsKind):
 
 
 def refuse_efa_order(interfaces: tuple[Properties, ...]) -> None:
-    """The order of EFA interfaces, terraform-aws-modules/terraform-aws-eks
-    modules/eks-managed-node-group/main.tf: card i, device 0 on the first and 1 on the others, the
-    first of type efa. Raises `Refusal`.
-    """  # noqa: D205
+    """Raise `Refusal` for EFA interfaces in the wrong order.
+
+    Interface i is on network card i. Its device index is 0 on the first card and 1 on the others,
+    and the first is of type efa: terraform-aws-modules/terraform-aws-eks
+    modules/eks-managed-node-group/main.tf.
+    """
     if not any(text(one, "interfaceType") in ("efa", "efa-only") for one in interfaces):
         return
     first = interfaces[0]
     if text(first, "interfaceType") != "efa" or (number(first, "deviceIndex") or 0) != 0:
         raise Refusal(
-            "InvalidParameterCombination: the first network interface carries the node's own "
+            "InvalidParameterCombination: the first network interface has the node's IP "
             "address: it must be of type efa with networkCardIndex 0 and deviceIndex 0"
         )
     cards = [number(one, "networkCardIndex") or 0 for one in interfaces]
     if cards != list(range(len(interfaces))):
         raise Refusal(
             f"InvalidParameterCombination: network cards {cards} of the EFA interfaces must "
-            "count up from 0, one interface a card"
+            "count up from 0, one interface per card"
         )
     if any((number(one, "deviceIndex") or 0) != 1 for one in interfaces[1:]):
         raise Refusal(
@@ -250,17 +244,17 @@ def _disk_problems(device: Properties) -> Iterator[Problem]:
     yield from between(device, "ebs.iops", 100, 256_000)
     kind = text(device, "ebs.volumeType")
     if given(device, "ebs.throughput") and kind not in (None, "gp3"):
-        yield "ebs.throughput", f"is for gp3 only, not {kind}: leave it out"
+        yield "ebs.throughput", f"applies to gp3 only, not {kind}: leave it out"
     if given(device, "ebs.iops") and kind not in (None, "gp3", "io1", "io2"):
-        yield "ebs.iops", f"is for gp3, io1 and io2 only, not {kind}: leave it out"
+        yield "ebs.iops", f"applies to gp3, io1 and io2 only, not {kind}: leave it out"
     if kind in ("io1", "io2") and not given(device, "ebs.iops"):
-        yield "ebs.iops", f"{kind} needs it"
+        yield "ebs.iops", f"is required for {kind}"
     if given(device, "ebs.kmsKeyId") and str(lookup(device, "ebs.encrypted")) not in (
         "True",
         "true",
         "UNKNOWN",
     ):
-        yield "ebs.encrypted", "must be true where kmsKeyId is given"
+        yield "ebs.encrypted", "must be true if kmsKeyId is given"
 
 
 KINDS = (LaunchTemplate(), PlacementGroup())

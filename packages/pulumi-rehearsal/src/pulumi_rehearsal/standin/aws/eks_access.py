@@ -40,13 +40,13 @@ ACCESS_POLICIES: Final = frozenset(
         "AmazonEKSViewPolicy",
     }
 )
-"""https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html , in part."""
+"""Some of https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html ."""
 
 _PRINCIPAL: Final = r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+"
 
 
 class AccessEntry(AwsKind):
-    """What lets an IAM principal into a cluster."""
+    """An access entry: the access of an IAM principal to a cluster."""
 
     token = tokens.ACCESS_ENTRY
     computed: ClassVar[frozenset[str]] = frozenset({"accessEntryArn", "createdAt", "modifiedAt"})
@@ -55,31 +55,31 @@ class AccessEntry(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Type, principal, groups."""
+        """Check type, principal and groups."""
         yield from choice(inputs, "type", ENTRY_TYPES)
         yield from _principal_problems(inputs)
         for index, group in enumerate(texts(inputs, "kubernetesGroups")):
             if group.startswith(("system:", "eks:", "aws:", "amazon:", "iam:")):
                 yield (
                     f"kubernetesGroups[{index}]",
-                    f"{group!r} has a reserved prefix: name a group of your own",
+                    f"{group!r} has a reserved prefix: use another name",
                 )
         if given(inputs, "kubernetesGroups") and text(inputs, "type") not in (None, "STANDARD"):
-            yield "kubernetesGroups", "only entries of type STANDARD take groups: leave them out"
+            yield "kubernetesGroups", "only entries of type STANDARD have groups: leave them out"
 
     def identify(self, call: Call, world: World) -> str:
-        """`<cluster>:<principal>`."""
+        """Return `<cluster>:<principal>`."""
         return f"{text(call.inputs, 'clusterName')}:{text(call.inputs, 'principalArn')}"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The cluster takes entries, and the principal has none yet."""
+        """Require a cluster with access entries; refuse a second entry of a principal."""
         cluster = cluster_named(world, call.scope, text(call.inputs, "clusterName"))
         if cluster is None or old is not None:
             return
         if text(cluster.outputs, "accessConfig.authenticationMode") == "CONFIG_MAP":
             raise Refusal(
                 f"InvalidRequestException: cluster {cluster.id} authenticates by CONFIG_MAP, "
-                "which takes no access entries; set accessConfig.authenticationMode to API"
+                "which has no access entries; set accessConfig.authenticationMode to API"
             )
         principal = text(call.inputs, "principalArn")
         groups = world.where(
@@ -89,11 +89,10 @@ class AccessEntry(AwsKind):
         if groups or world.get(made, tokens.ACCESS_ENTRY, call.scope) is not None:
             raise Refusal(
                 f"ResourceInUseException: {principal} has an access entry in {cluster.id} "
-                "already (EKS makes those of node roles itself); leave this one out"
+                "already (EKS creates those of node roles itself); leave this one out"
             )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN, user name, times."""
         cluster, principal = text(call.inputs, "clusterName"), text(call.inputs, "principalArn")
         kind, _, name = (principal or "").rpartition(":")[2].partition("/")
         number = world.fresh_hex(call.urn, 32)
@@ -108,7 +107,7 @@ class AccessEntry(AwsKind):
 
 
 class AccessPolicyAssociation(AwsKind):
-    """Which of EKS's access policies a principal has, and where."""
+    """An EKS access policy of a principal, for the cluster or for namespaces."""
 
     token = tokens.ACCESS_POLICY_ASSOCIATION
     computed: ClassVar[frozenset[str]] = frozenset({"associatedAt", "modifiedAt"})
@@ -116,7 +115,7 @@ class AccessPolicyAssociation(AwsKind):
     updated_on: ClassVar[frozenset[str]] = frozenset()
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Policy, scope, namespaces."""
+        """Check policy, scope and namespaces."""
         yield from _principal_problems(inputs)
         yield from choice(inputs, "accessScope.type", ("cluster", "namespace"))
         policy = text(inputs, "policyArn")
@@ -130,15 +129,15 @@ class AccessPolicyAssociation(AwsKind):
         if scope == "namespace" and not given(inputs, "accessScope.namespaces"):
             yield "accessScope.namespaces", "scope namespace needs at least one"
         if scope == "cluster" and given(inputs, "accessScope.namespaces"):
-            yield "accessScope.namespaces", "scope cluster takes none: leave them out"
+            yield "accessScope.namespaces", "scope cluster has none: leave them out"
 
     def identify(self, call: Call, world: World) -> str:
-        """`<cluster>#<principal>#<policy>`."""
+        """Return `<cluster>#<principal>#<policy>`."""
         paths = ("clusterName", "principalArn", "policyArn")
         return "#".join(text(call.inputs, path) or "" for path in paths)
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The principal has an entry of type STANDARD."""
+        """Require an access entry of type STANDARD."""
         cluster = cluster_named(world, call.scope, text(call.inputs, "clusterName"))
         principal = text(call.inputs, "principalArn")
         if cluster is None or principal is None:
@@ -151,17 +150,16 @@ class AccessPolicyAssociation(AwsKind):
             )
         if text(entry.outputs, "type") != "STANDARD":
             raise Refusal(
-                f"InvalidRequestException: entries of type {text(entry.outputs, 'type')} take no "
-                "access policy; only STANDARD ones do"
+                f"InvalidRequestException: entries of type {text(entry.outputs, 'type')} cannot "
+                "have an access policy; only STANDARD ones can"
             )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Times."""
         return {"associatedAt": CREATED_AT, "modifiedAt": CREATED_AT}
 
 
 class PodIdentityAssociation(AwsKind):
-    """Which role the pods of a service account have."""
+    """The IAM role of a service account's pods."""
 
     token = tokens.POD_IDENTITY_ASSOCIATION
     computed: ClassVar[frozenset[str]] = frozenset(
@@ -172,18 +170,17 @@ class PodIdentityAssociation(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Names as Kubernetes spells them."""
+        """Check the names by Kubernetes' rules."""
         for path in ("namespace", "serviceAccount"):
             value = text(inputs, path)
             if value is not None and not NAMESPACE.fullmatch(value.replace(".", "-")):
-                yield path, f"{value!r} is no name of Kubernetes"
+                yield path, f"{value!r} is not a Kubernetes name"
 
     def identify(self, call: Call, world: World) -> str:
-        """`a-` and 17 signs."""
         return f"a-{world.fresh_hex(call.urn, 17)}"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The role can be assumed by pods; the service account has no other."""
+        """Require a role that pods can assume; refuse a second role of a service account."""
         cluster = cluster_named(world, call.scope, text(call.inputs, "clusterName"))
         refuse_pod_role(world, text(call.inputs, "roleArn"))
         if cluster is None:
@@ -193,7 +190,8 @@ class PodIdentityAssociation(AwsKind):
             if old is None or other.id != old.id:
                 raise Refusal(
                     f"ResourceInUseException: service account {account['namespace']}/"
-                    f"{account['serviceAccount']} has association {other.id} already; it takes one"
+                    f"{account['serviceAccount']} has association {other.id} already; "
+                    "keep one of the two"
                 )
         if old is None and not has_identity_agent(world, cluster):
             world.note(
@@ -210,7 +208,6 @@ class PodIdentityAssociation(AwsKind):
             )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN and id."""
         path = f"podidentityassociation/{text(call.inputs, 'clusterName')}/{id}"
         return {
             "associationArn": arn("eks", region_of(call.scope, call.inputs), path),
@@ -220,13 +217,13 @@ class PodIdentityAssociation(AwsKind):
 
 
 def has_identity_agent(world: World, cluster: Resource) -> bool:
-    """Whether the add-on that hands out pod identities is installed."""
+    """Whether the add-on eks-pod-identity-agent is installed."""
     agent = f"{cluster.id}:eks-pod-identity-agent"
     return world.get(agent, tokens.ADDON, cluster.scope) is not None
 
 
 def refuse_pod_role(world: World, role_arn: str | None) -> None:
-    """Raises `Refusal` unless pods can assume the role by pod identity."""
+    """Raise `Refusal` unless pods can assume the role by pod identity."""
     role = iam.role_by_arn(world, role_arn, "InvalidParameterException")
     if role is None:
         return
@@ -243,7 +240,7 @@ def _principal_problems(inputs: Properties) -> Iterator[Problem]:
     if principal is not None and not re.fullmatch(_PRINCIPAL, principal):
         yield (
             "principalArn",
-            f"{principal!r} is no IAM role or user: write arn:aws:iam::<account>:role/<name>",
+            f"{principal!r} is not an IAM role or user: write arn:aws:iam::<account>:role/<name>",
         )
 
 

@@ -1,4 +1,4 @@
-"""EKS add-ons, and what each needs before EKS calls it ACTIVE.
+"""EKS add-ons, and what each needs to become ACTIVE.
 
 Replacement: ForceNew in hashicorp/terraform-provider-aws internal/service/eks/addon.go. An add-on
 whose pods cannot run stays DEGRADED until the provider gives up after 20 minutes
@@ -22,7 +22,7 @@ from pulumi_rehearsal.standin.aws.eks_cluster import cluster_named, issuer_of
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.properties import given, lookup, mapping, objects, strings, text
 from pulumi_rehearsal.standin.rules import Problem, choice
-from pulumi_rehearsal.standin.world import World
+from pulumi_rehearsal.standin.world import Event, World
 
 VERSIONS: Final = {
     "adot": "v0.131.0-eksbuild.1",
@@ -41,18 +41,18 @@ VERSIONS: Final = {
     "snapshot-controller": "v8.3.0-eksbuild.1",
     "vpc-cni": "v1.20.4-eksbuild.1",
 }
-"""Add-ons by name, with a version of plausible form for a program that asks for none.
-https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html , in part."""
+"""Add-ons by name, with a made-up version for a program that gives none.
+Some of https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html ."""
 
 DEPLOYMENTS: Final = {
     "aws-ebs-csi-driver": "controller",
     "coredns": "",
     "metrics-server": "",
 }
-"""Add-ons that need a node to be ACTIVE, with the part of their configuration that places them."""
+"""Add-ons that need a node to become ACTIVE, with the key of their scheduling configuration."""
 
 NODE_ADDONS: Final = ("vpc-cni", "kube-proxy")
-"""What a node needs to become Ready."""
+"""Add-ons without which no node becomes Ready."""
 
 EBS_SERVICE_ACCOUNT: Final = {"namespace": "kube-system", "serviceAccount": "ebs-csi-controller-sa"}
 
@@ -60,17 +60,17 @@ _CREATE_CONFLICTS: Final = ("NONE", "OVERWRITE")
 _UPDATE_CONFLICTS: Final = ("NONE", "OVERWRITE", "PRESERVE")
 _VERSION_PATTERN: Final = r"v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?"
 
-# The Deployments' own tolerations, apart from those for a limited time: CriticalAddonsOnly.
+# The Deployments tolerate CriticalAddonsOnly themselves, and other taints for a limited time only.
 _TOLERATED_KEY: Final = "CriticalAddonsOnly"
 
 
 class Addon(AwsKind):
-    """One add-on of one cluster."""
+    """An add-on of a cluster."""
 
     token = tokens.ADDON
     computed: ClassVar[frozenset[str]] = frozenset({"arn", "createdAt", "modifiedAt"})
     replaced_on: ClassVar[frozenset[str]] = frozenset({"addonName", "clusterName", "region"})
-    # namespaceConfig is younger than the schema that was read.
+    # namespaceConfig is newer than the schema that was read.
     updated_on: ClassVar[frozenset[str]] = frozenset(
         {
             "addonVersion",
@@ -85,27 +85,32 @@ class Addon(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Version and conflict handling."""
+        """Check version and conflict handling."""
         yield from choice(inputs, "resolveConflictsOnCreate", _CREATE_CONFLICTS)
         yield from choice(inputs, "resolveConflictsOnUpdate", _UPDATE_CONFLICTS)
         version = text(inputs, "addonVersion")
         if version is not None and not re.fullmatch(_VERSION_PATTERN, version):
-            yield "addonVersion", f"{version!r} is no version: write it as v1.2.3-eksbuild.1"
+            yield "addonVersion", f"{version!r} is not a version: write it as v1.2.3-eksbuild.1"
 
     def identify(self, call: Call, world: World) -> str:
-        """`<cluster>:<add-on>`."""
+        """Return `<cluster>:<add-on>`."""
         return f"{text(call.inputs, 'clusterName')}:{text(call.inputs, 'addonName')}"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The add-on exists, its pods find a node, its role is one."""
+        """Require valid roles, a node for its pods, and no second add-on of the name."""
         cluster = cluster_named(world, call.scope, text(call.inputs, "clusterName"))
         name = text(call.inputs, "addonName")
         if cluster is None or name is None:
             return
         if name not in VERSIONS:
-            raise Refusal(
-                f"InvalidParameterException: the rehearsal knows no add-on {name!r}; correct the "
-                "name, or add it to VERSIONS in packages/pulumi-rehearsal/src/pulumi_rehearsal/standin/aws/eks_addon.py"
+            world.note(
+                Event(
+                    action="warned",
+                    urn=call.urn,
+                    type=call.type,
+                    name=call.name,
+                    detail=f"cannot check that EKS has an add-on {name}",
+                )
             )
         if (
             old is None
@@ -123,33 +128,33 @@ class Addon(AwsKind):
             _refuse_without_node(world, cluster, name, placing)
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN, version, times."""
         cluster, name = text(call.inputs, "clusterName"), text(call.inputs, "addonName") or ""
         digits = world.fresh_hex(call.urn, 32)
         uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
         region = region_of(call.scope, call.inputs)
         return {
-            "addonVersion": text(call.inputs, "addonVersion") or VERSIONS[name],
+            "addonVersion": text(call.inputs, "addonVersion")
+            or VERSIONS.get(name, "v1.0.0-eksbuild.1"),
             "arn": arn("eks", region, f"addon/{cluster}/{name}/{uuid}"),
             "createdAt": CREATED_AT,
             "modifiedAt": CREATED_AT,
         }
 
     def delete(self, old: Resource, world: World) -> None:
-        """Taking the network add-on from under nodes leaks their interfaces."""
+        """Warn if nodes still run: without vpc-cni their network interfaces leak."""
         cluster, name = text(old.inputs, "clusterName"), text(old.inputs, "addonName")
         groups = world.where(tokens.NODE_GROUP, old.scope, clusterName=cluster)
         if name in NODE_ADDONS and any(autoscaling.live_size(world, group) for group in groups):
             world.record(
                 "warned",
                 old,
-                f"add-on {name} goes while nodes run: network interfaces leak and block the "
-                "deletion of subnets; let the node groups depend on it",
+                f"add-on {name} is deleted while nodes run: their network interfaces leak and "
+                "block the deletion of subnets; make the node groups depend on it",
             )
 
 
 def missing_node_addons(world: World, cluster: Resource) -> tuple[str, ...]:
-    """Which add-ons a node of `cluster` lacks to become Ready."""
+    """Return the missing add-ons without which a node of `cluster` does not become Ready."""
     if lookup(cluster.inputs, "bootstrapSelfManagedAddons") is not False:
         return ()
     return tuple(
@@ -166,7 +171,7 @@ def _configuration(values: str | None) -> Properties:
         parsed: Any = json.loads(values)
     except ValueError as error:
         raise Refusal(
-            f"InvalidParameterException: configurationValues is no JSON ({error}); serialise it "
+            f"InvalidParameterException: configurationValues is not JSON ({error}); serialise it "
             "with json.dumps"
         ) from None
     if not isinstance(parsed, dict):
@@ -206,7 +211,7 @@ def _refuse_ebs_without_rights(world: World, cluster: Resource, inputs: Properti
     named = ("podIdentityAssociations", "serviceAccountRoleArn")
     if not separate and not any(given(inputs, path) for path in named):
         raise Refusal(
-            "add-on aws-ebs-csi-driver has no role: its controller cannot make volumes and it "
+            "add-on aws-ebs-csi-driver has no role: its controller cannot create volumes and it "
             "would stay DEGRADED; give podIdentityAssociations or serviceAccountRoleArn"
         )
     arns = [
@@ -231,7 +236,7 @@ def _refuse_without_node(world: World, cluster: Resource, name: str, placing: Pr
         raise Refusal(
             f"add-on {name} stays DEGRADED 20 minutes and then fails: cluster {cluster.id} has no "
             "node group with nodes that its pods may run on (size above 0, no taint they do not "
-            "tolerate); make it depend on the system pool"
+            "tolerate); make it depend on such a node group"
         )
 
 

@@ -31,13 +31,13 @@ IP_FAMILIES: Final = ("ipv4", "ipv6")
 # Enumerations: botocore 1.44.5, service model of EKS.
 
 SKEW: Final = 3
-"""A kubelet may be this many minors older: https://kubernetes.io/releases/version-skew-policy/"""
+"""Minors by which a kubelet may be older: https://kubernetes.io/releases/version-skew-policy/"""
 
 NAME_PATTERN: Final = r"[0-9A-Za-z][A-Za-z0-9_-]*"
 
 
 class Cluster(AwsKind):
-    """A control plane with its security group."""
+    """An EKS cluster with its security group."""
 
     token = tokens.CLUSTER
     autonamed = "name"
@@ -89,7 +89,7 @@ class Cluster(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Name and enumerations."""
+        """Check name and enumerations."""
         yield from spelled(
             inputs, "name", NAME_PATTERN, 100, "letters, digits, - and _, beginning with no sign"
         )
@@ -104,7 +104,6 @@ class Cluster(AwsKind):
                 )
 
     def identify(self, call: Call, world: World) -> str:
-        """The name."""
         return self.physical_name(call, world)
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
@@ -177,7 +176,7 @@ class Cluster(AwsKind):
         }
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
-        """Makes the security group of control plane and nodes as well."""
+        """Create the cluster's security group too."""
         name, outputs = super().create(call, world)
         network = mapping(outputs, "vpcConfig")
         group = Resource(
@@ -197,7 +196,7 @@ class Cluster(AwsKind):
         return name, outputs
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """Keeps what EKS added to vpcConfig and accessConfig."""
+        """Keep what EKS added to vpcConfig and accessConfig."""
         outputs = super().update(call, old, world)
         kept = mapping(old.outputs, "vpcConfig")
         added = {key: kept.get(key) for key in ("clusterSecurityGroupId", "vpcId")}
@@ -212,7 +211,7 @@ class Cluster(AwsKind):
         }
 
     def delete(self, old: Resource, world: World) -> None:
-        """No node group may be left, and deletion protection must be off."""
+        """Refuse while it has node groups or deletion protection."""
         groups = world.where(tokens.NODE_GROUP, old.scope, clusterName=old.id)
         if groups:
             names = ", ".join(group.id for group in groups)
@@ -232,12 +231,12 @@ class Cluster(AwsKind):
 
 
 def cluster_named(world: World, scope: str, name: str | None) -> Resource | None:
-    """The cluster, None where its name is not known yet; raises `Refusal` where it is not."""
+    """Return the cluster, `None` for no name yet. Raises `Refusal` if it does not exist."""
     return must_exist(world, tokens.CLUSTER, name, scope, "ResourceNotFoundException")
 
 
 def minor(version: str | None) -> int | None:
-    """The minor of `1.<minor>` or of a release that begins so."""
+    """Return the minor of `1.<minor>` or of a release that begins with it."""
     found = re.match(r"1\.(\d+)", version or "")
     return int(found.group(1)) if found else None
 
@@ -272,11 +271,11 @@ def _refuse_version(version: str | None, old: Resource | None) -> None:
     if after < before:
         raise Refusal(
             f"InvalidParameterException: a control plane cannot go back from 1.{before} to "
-            f"{version}; keep the version or make a new cluster"
+            f"{version}; keep the version or create a new cluster"
         )
     if after > before + 1:
         raise Refusal(
-            f"InvalidParameterException: a control plane goes up one minor at a time, from "
+            f"InvalidParameterException: a control plane is upgraded one minor at a time, from "
             f"1.{before} to 1.{before + 1}, not to {version}; apply 1.{before + 1} first"
         )
 
@@ -304,7 +303,7 @@ def _refuse_skew(world: World, old: Resource, version: str | None) -> None:
 
 
 def issuer_of(cluster: Resource) -> str:
-    """The URL of the cluster's OIDC issuer."""
+    """Return the URL of the cluster's OIDC issuer."""
     for identity in objects(cluster.outputs, "identities"):
         for oidc in objects(identity, "oidcs"):
             return text(oidc, "issuer") or ""

@@ -1,10 +1,10 @@
-"""EKS managed node groups: their life, and the live size that is not the stack's.
+"""EKS managed node groups, and their live size, which the autoscaler may change.
 
 Replacement: ForceNew in hashicorp/terraform-provider-aws internal/service/eks/node_group.go. From
 the same file (resourceNodeGroupUpdate): a change of `launchTemplate`, `releaseVersion` or `version`
 is UpdateNodegroupVersion and rolls the nodes; a change anywhere in `scalingConfig` sends all three
-sizes by UpdateNodegroupConfig, the desired one with them, whatever the autoscaler has made of it
-since; a change of labels or taints alone sends no size.
+sizes by UpdateNodegroupConfig, also the desired one, even if the autoscaler has changed it; a
+change of labels or taints alone sends no size.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 
 from pulumi_rehearsal.standin.aws import autoscaling, eks_node_group_rules, network_rules, tokens
 from pulumi_rehearsal.standin.aws.base import AwsKind, arn, region_of
-from pulumi_rehearsal.standin.aws.eks_cluster import NAME_PATTERN, cluster_named
+from pulumi_rehearsal.standin.aws.eks_cluster import NAME_PATTERN, cluster_named, minor
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes_names import LABEL_KEY, LABEL_VALUE
 from pulumi_rehearsal.standin.properties import (
@@ -66,7 +66,7 @@ RESERVED_LABELS: Final = ("eks.amazonaws.com/", "k8s.io/", "kubernetes.io/")
 
 
 class NodeGroup(AwsKind):
-    """A node group with its Auto Scaling group."""
+    """A managed node group with its Auto Scaling group."""
 
     token = tokens.NODE_GROUP
     autonamed = "nodeGroupName"
@@ -89,7 +89,7 @@ class NodeGroup(AwsKind):
             "subnetIds",
         }
     )
-    # warmPoolConfig is younger than the schema that was read.
+    # warmPoolConfig is newer than the schema that was read.
     updated_on: ClassVar[frozenset[str]] = frozenset(
         {
             "forceUpdateVersion",
@@ -106,7 +106,7 @@ class NodeGroup(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Enumerations, names, sizes, labels and taints."""
+        """Check enumerations, names, sizes, labels and taints."""
         yield from conflict(inputs, "nodeGroupName", "nodeGroupNamePrefix")
         yield from spelled(inputs, "nodeGroupName", NAME_PATTERN, 63, "letters, digits, - and _")
         yield from choice(inputs, "amiType", AMI_TYPES)
@@ -127,11 +127,11 @@ class NodeGroup(AwsKind):
         yield from _taint_problems(inputs)
 
     def identify(self, call: Call, world: World) -> str:
-        """`<cluster>:<node group>`."""
+        """Return `<cluster>:<node group>`."""
         return f"{text(call.inputs, 'clusterName')}:{self.physical_name(call, world)}"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """Every relation to cluster, role, template and network."""
+        """Check the relations to cluster, role, launch template and network."""
         inputs = call.inputs
         cluster = cluster_named(world, call.scope, text(inputs, "clusterName"))
         if cluster is None:
@@ -142,7 +142,7 @@ class NodeGroup(AwsKind):
             if world.get(f"{cluster.id}:{name}", self.token, call.scope) is not None:
                 raise Refusal(
                     f"ResourceInUseException: node group {name} exists in {cluster.id}; leave "
-                    "nodeGroupName out, so that a replacement gets a name of its own"
+                    "nodeGroupName out, so that a replacement gets another name"
                 )
             eks_node_group_rules.refuse_sizes(sizes)
             eks_node_group_rules.refuse_role(world, cluster, text(inputs, "nodeRoleArn"))
@@ -165,7 +165,7 @@ class NodeGroup(AwsKind):
             _warn_of_groups(world, call, cluster, template)
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
-        """Makes the Auto Scaling group as well."""
+        """Create the Auto Scaling group too."""
         made_id, outputs = super().create(call, world)
         name = text(outputs, "nodeGroupName") or ""
         subnets = network_rules.subnets(world, call.scope, texts(call.inputs, "subnetIds"))
@@ -175,7 +175,6 @@ class NodeGroup(AwsKind):
         return made_id, {**outputs, "resources": resources}
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN, status, and EKS's own choices where none were given."""
         inputs = call.inputs
         cluster = cluster_named(world, call.scope, text(inputs, "clusterName"))
         template = eks_node_group_rules.template_of(world, call.scope, inputs)
@@ -206,11 +205,11 @@ class NodeGroup(AwsKind):
         }
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
-        """Rolls, then resizes, in the provider's order."""
+        """Roll the nodes, then resize the group: the provider's order."""
         outputs = super().update(call, old, world)
         template = eks_node_group_rules.template_of(world, call.scope, call.inputs)
         _roll(world, call, old)
-        # Against the last applied inputs, not the outputs: those hold the live size.
+        # Compared with the last inputs, because the outputs have the live size.
         if lookup(call.inputs, "scalingConfig") != lookup(old.inputs, "scalingConfig"):
             _resize(world, call, old)
         else:
@@ -218,7 +217,7 @@ class NodeGroup(AwsKind):
         return {**outputs, **_described_template(call.inputs, template)}
 
     def delete(self, old: Resource, world: World) -> None:
-        """The Auto Scaling group and its nodes go with it."""
+        """Delete the Auto Scaling group too."""
         group = autoscaling.group_of(world, old)
         if group is not None:
             world.remove(group)
@@ -265,11 +264,11 @@ def _described_template(inputs: Properties, template: Resource | None) -> Proper
 
 def _refuse_amazon_linux_2(cluster: Resource, inputs: Properties) -> None:
     version = text(inputs, "version") or text(cluster.outputs, "version") or ""
-    minor = eks_node_group_rules.minor(version) or 0
-    if (text(inputs, "amiType") or "").startswith("AL2_") and minor > LAST_AL2_MINOR:
+    is_al2 = (text(inputs, "amiType") or "").startswith("AL2_")
+    if is_al2 and (minor(version) or 0) > LAST_AL2_MINOR:
         raise Refusal(
             f"InvalidParameterException: AMI type {text(inputs, 'amiType')} does not exist for "
-            f"Kubernetes {version}; take an AL2023 one"
+            f"Kubernetes {version}; use an AL2023 type"
         )
 
 
@@ -283,7 +282,7 @@ def _warn_of_repair(world: World, call: Call, cluster: Resource) -> None:
         _warn(
             world,
             call,
-            f"node repair sees no GPU fault: cluster {cluster.id} has no add-on "
+            f"node repair detects no GPU fault: cluster {cluster.id} has no add-on "
             "eks-node-monitoring-agent (yet); make the node group depend on it",
         )
 
@@ -294,8 +293,8 @@ def _warn_of_groups(world: World, call: Call, cluster: Resource, template: Resou
         _warn(
             world,
             call,
-            "the launch template names security groups, so EKS adds none, and the cluster's own is "
-            "not among them: the control plane does not reach the kubelets unless a rule lets it",
+            "the launch template has security groups, so EKS adds none, and the cluster's own is "
+            "not among them: the control plane reaches the kubelets only if a rule allows it",
         )
 
 
@@ -313,29 +312,29 @@ def _label_problems(inputs: Properties) -> Iterator[Problem]:
     for key, value in strings(inputs, "labels").items():
         path = f"labels.{key}"
         if not LABEL_KEY.fullmatch(key):
-            yield path, f"{key!r} is no Kubernetes label key"
+            yield path, f"{key!r} is not a Kubernetes label key"
         if not LABEL_VALUE.fullmatch(value):
-            yield path, f"{value!r} is no Kubernetes label value"
+            yield path, f"{value!r} is not a Kubernetes label value"
         if any(reserved in key for reserved in RESERVED_LABELS):
             yield (
                 path,
-                f"Label cannot contain reserved prefixes {', '.join(RESERVED_LABELS)}: take a "
-                "prefix of your own",
+                f"Label cannot contain reserved prefixes {', '.join(RESERVED_LABELS)}: use "
+                "another prefix",
             )
 
 
 def _taint_problems(inputs: Properties) -> Iterator[Problem]:
     taints = objects(inputs, "taints")
     if len(taints) > MAX_TAINTS:
-        yield "taints", f"{len(taints)} taints are more than the {MAX_TAINTS} that EKS takes"
+        yield "taints", f"{len(taints)} taints are more than the {MAX_TAINTS} that EKS accepts"
     for index, taint in enumerate(taints):
         for path, reason in choice(taint, "effect", TAINT_EFFECTS):
-            yield f"taints[{index}].{path}", f"{reason} (not Kubernetes' spelling)"
+            yield f"taints[{index}].{path}", f"{reason} (EKS does not use Kubernetes' names)"
         key, value = text(taint, "key"), text(taint, "value")
         if key is not None and (len(key) > 63 or not LABEL_KEY.fullmatch(key)):
-            yield f"taints[{index}].key", f"{key!r} is no taint key of at most 63 characters"
+            yield f"taints[{index}].key", f"{key!r} is not a taint key of at most 63 characters"
         if value is not None and not LABEL_VALUE.fullmatch(value):
-            yield f"taints[{index}].value", f"{value!r} is no Kubernetes label value"
+            yield f"taints[{index}].value", f"{value!r} is not a Kubernetes label value"
 
 
 KINDS = (NodeGroup(),)

@@ -1,4 +1,4 @@
-"""What EKS asks of a managed node group beside its own properties: each rule raises `Refusal`.
+"""Rules of EKS that relate a managed node group to other resources; each raises `Refusal`.
 
 Sources: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html (templates),
 https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html (capacity blocks),
@@ -25,14 +25,14 @@ _PULL_POLICIES: Final = (
     "AmazonEC2ContainerRegistryReadOnly",
 )
 _FORBIDDEN_IN_TEMPLATE: Final = {
-    "iamInstanceProfile": "EKS makes the instance profile of nodeRoleArn itself",
+    "iamInstanceProfile": "EKS creates the instance profile of nodeRoleArn itself",
     "hibernationOptions": "managed nodes do not hibernate",
 }
 _RELEASE: Final = re.compile(r"1\.\d+\.\d+-\d{8}")
 
 
 def refuse_sizes(sizes: Properties) -> None:
-    """Min <= desired <= max."""
+    """Require min <= desired <= max."""
     low, wanted, high = (number(sizes, name) for name in ("minSize", "desiredSize", "maxSize"))
     if low is not None and wanted is not None and low > wanted:
         raise Refusal(
@@ -47,7 +47,7 @@ def refuse_sizes(sizes: Properties) -> None:
 
 
 def refuse_role(world: World, cluster: Resource, role_arn: str | None) -> None:
-    """The node role trusts EC2 and has what a node needs."""
+    """Require a role that EC2 can assume, with the policies that a node needs."""
     role = iam.role_by_arn(world, role_arn, "InvalidParameterException")
     if role is None:
         return
@@ -68,7 +68,7 @@ def refuse_role(world: World, cluster: Resource, role_arn: str | None) -> None:
 def refuse_network(
     world: World, cluster: Resource, inputs: Properties, template: Resource | None
 ) -> tuple[Resource, ...]:
-    """Subnets of the cluster's VPC, one zone where instances must stand together."""
+    """Require subnets of the cluster's VPC, of one zone for a placement group or capacity block."""
     found = network_rules.subnets(world, cluster.scope, texts(inputs, "subnetIds"))
     vpc_id = text(cluster.outputs, "vpcConfig.vpcId")
     for subnet in found:
@@ -84,7 +84,7 @@ def refuse_network(
     zones = network_rules.zones(found)
     for reason, applies in (
         ("a capacity block is in one zone", text(inputs, "capacityType") == "CAPACITY_BLOCK"),
-        ("a cluster placement group is in one zone", _stands_together(world, template)),
+        ("a cluster placement group is in one zone", _in_cluster_placement(world, template)),
     ):
         if applies and (len(zones) > 1 or len(texts(inputs, "subnetIds")) > 1):
             where = ", ".join(zones) or "several subnets"
@@ -96,14 +96,14 @@ def refuse_network(
 
 
 def refuse_template(template: Resource, inputs: Properties) -> None:
-    """The template's version exists, and nothing is said twice or where EKS forbids it."""
+    """Require the template's version; refuse what EKS forbids in it or beside it."""
     _refuse_version(template, text(inputs, "launchTemplate.version"))
     inside = template.outputs
     for path in ("diskSize", "remoteAccess"):
         if given(inputs, path):
             raise Refusal(
-                f"InvalidParameterException: {path} may not be given beside a launch template; "
-                "put it into the template (blockDeviceMappings, keyName)"
+                f"InvalidParameterException: {path} is not allowed with a launch template; "
+                "set it in the template (blockDeviceMappings, keyName)"
             )
     if given(inputs, "instanceTypes") and given(inside, "instanceType"):
         raise Refusal(
@@ -128,13 +128,13 @@ def refuse_template(template: Resource, inputs: Properties) -> None:
         )
     if given(inside, "imageId") and text(inputs, "amiType") not in (None, "CUSTOM"):
         raise Refusal(
-            "InvalidParameterException: the launch template has an image of its own, so amiType "
-            "must be left out (or CUSTOM)"
+            "InvalidParameterException: the launch template has an image, so amiType must be "
+            "left out (or CUSTOM)"
         )
     if given(inside, "imageId") and given(inputs, "releaseVersion"):
         raise Refusal(
-            "InvalidParameterException: the launch template has an image of its own, so "
-            "releaseVersion must be left out"
+            "InvalidParameterException: the launch template has an image, so releaseVersion "
+            "must be left out"
         )
     _refuse_user_data(inputs, text(inside, "userData"))
     _refuse_market(inputs, inside)
@@ -142,27 +142,27 @@ def refuse_template(template: Resource, inputs: Properties) -> None:
 
 
 def refuse_instance_types(inputs: Properties, template: Resource | None) -> None:
-    """The AMI runs on the types: processor and GPU."""
+    """Require instance types on which the AMI runs: architecture and GPU."""
     ami_type = text(inputs, "amiType") or ""
     for name in types_of(inputs, template):
         if not instance_types.is_type(name):
-            raise Refusal(f"InvalidParameterException: {name!r} is no instance type")
+            raise Refusal(f"InvalidParameterException: {name!r} is not an instance type")
         if ami_type in ("", "CUSTOM"):
             continue
         if ("ARM_64" in ami_type) != instance_types.is_arm(name):
             raise Refusal(
-                f"InvalidParameterException: {name} does not run AMI type {ami_type}: the "
-                "processors differ; take the other architecture's AMI type"
+                f"InvalidParameterException: {name} does not run AMI type {ami_type}, which is "
+                "for another architecture; use the AMI type of its architecture"
             )
         if "NVIDIA" in ami_type and not instance_types.has_nvidia_gpu(name):
             raise Refusal(
                 f"InvalidParameterException: {name} has no NVIDIA GPU for AMI type {ami_type}; "
-                "take a STANDARD AMI type or a type with a GPU"
+                "use a STANDARD AMI type, or an instance type with a GPU"
             )
 
 
 def refuse_versions(cluster: Resource, inputs: Properties, old: Resource | None) -> None:
-    """Node version against the control plane's, its own past, and the AMI release."""
+    """Check the nodes' version against the cluster's, the earlier one, and the AMI release."""
     control = minor(text(cluster.outputs, "version"))
     version = text(inputs, "version")
     nodes = minor(version) if version else control
@@ -176,7 +176,7 @@ def refuse_versions(cluster: Resource, inputs: Properties, old: Resource | None)
     if control - nodes > SKEW:
         raise Refusal(
             f"InvalidParameterException: nodes of 1.{nodes} are more than {SKEW} minors older "
-            f"than the control plane of 1.{control}; take a newer version"
+            f"than the control plane of 1.{control}; use a newer version"
         )
     before = minor(text(old.outputs, "version")) if old else None
     if before is not None and nodes < before:
@@ -189,18 +189,18 @@ def refuse_versions(cluster: Resource, inputs: Properties, old: Resource | None)
         return
     if not _RELEASE.fullmatch(release):
         raise Refusal(
-            f"InvalidParameterException: {release!r} is no AMI release; write it as "
+            f"InvalidParameterException: {release!r} is not an AMI release; write it as "
             f"1.{nodes}.0-20261101"
         )
     if minor(release) != nodes:
         raise Refusal(
-            f"InvalidParameterException: AMI release {release} is not of Kubernetes 1.{nodes}; "
+            f"InvalidParameterException: AMI release {release} is not for Kubernetes 1.{nodes}; "
             "pin a release of the same minor"
         )
 
 
 def refuse_never_ready(world: World, cluster: Resource, found: tuple[Resource, ...]) -> None:
-    """What keeps nodes from becoming Ready, so that EKS gives up: CREATE_FAILED."""
+    """Refuse what keeps nodes from becoming Ready, so that EKS ends with CREATE_FAILED."""
     missing = missing_node_addons(world, cluster)
     if missing:
         raise Refusal(
@@ -211,14 +211,14 @@ def refuse_never_ready(world: World, cluster: Resource, found: tuple[Resource, .
     for subnet in found:
         if not _reaches_out(world, subnet):
             raise Refusal(
-                f"NodeCreationFailure: instances in subnet {subnet.id} reach no registry and no "
-                "API server: its route table has no way out (yet); make the node group depend on "
-                "the subnet's route and route table association"
+                f"NodeCreationFailure: instances in subnet {subnet.id} reach neither a registry "
+                "nor the API server: its route table has no route out (yet); make the node group "
+                "depend on the subnet's route and route table association"
             )
 
 
 def template_of(world: World, scope: str, inputs: Properties) -> Resource | None:
-    """The launch template that the node group names, by id or by name."""
+    """Return the node group's launch template, which it names by id or by name."""
     by_id = text(inputs, "launchTemplate.id")
     name = text(inputs, "launchTemplate.name")
     if by_id is not None:
@@ -237,13 +237,13 @@ def template_of(world: World, scope: str, inputs: Properties) -> Resource | None
 
 
 def types_of(inputs: Properties, template: Resource | None) -> tuple[str, ...]:
-    """The instance types, wherever they are given."""
+    """Return the instance types of the node group, else of its launch template."""
     inside = text(template.outputs, "instanceType") if template else None
     return texts(inputs, "instanceTypes") or ((inside,) if inside else ())
 
 
 def groups_of(template: Resource) -> tuple[str, ...]:
-    """The security groups that a template gives its instances."""
+    """Return the security groups in a launch template."""
     interfaces = objects(template.outputs, "networkInterfaces")
     return (
         *texts(template.outputs, "vpcSecurityGroupIds"),
@@ -252,7 +252,7 @@ def groups_of(template: Resource) -> tuple[str, ...]:
 
 
 def _cni_has_role(world: World, cluster: Resource) -> bool:
-    """Whether the network add-on has rights of its own, so that the node role needs none."""
+    """Whether vpc-cni has an IAM role of its own, so that the node role needs no CNI policy."""
     addon = world.get(f"{cluster.id}:vpc-cni", tokens.ADDON, cluster.scope)
     associations = world.where(
         tokens.POD_IDENTITY_ASSOCIATION,
@@ -294,7 +294,7 @@ def _refuse_market(inputs: Properties, inside: Properties) -> None:
     target = mapping(inside, "capacityReservationSpecification.capacityReservationTarget")
     if market == "spot":
         raise Refusal(
-            "InvalidParameterException: the launch template may not ask for spot instances; set "
+            "InvalidParameterException: the launch template may not request spot instances; set "
             "the node group's capacityType to SPOT"
         )
     if block != (market == "capacity-block"):
@@ -318,25 +318,25 @@ def _refuse_interfaces(inputs: Properties, inside: Properties) -> None:
         if cards > available:
             raise Refusal(
                 f"InvalidParameterCombination: the launch template has {cards} EFA interfaces, "
-                f"instance type {name} has {available or 'none'}; give one a network card, or "
-                "leave EFA out"
+                f"instance type {name} has {available or 'none'}; use at most one per network "
+                "card, or leave EFA out"
             )
 
 
-def _stands_together(world: World, template: Resource) -> bool:
+def _in_cluster_placement(world: World, template: Resource) -> bool:
     name = text(template.outputs, "placement.groupName")
     group = world.get(name or "", tokens.PLACEMENT_GROUP, template.scope)
     return group is not None and text(group.outputs, "strategy") == "cluster"
 
 
 def _reaches_out(world: World, subnet: Resource) -> bool:
-    private_ways = world.where(
+    endpoints = world.where(
         tokens.VPC_ENDPOINT,
         subnet.scope,
         vpcId=text(subnet.outputs, "vpcId"),
         vpcEndpointType="Interface",
     )
-    if private_ways:
+    if endpoints:
         return True
     for route in vpc.routes_of(world, subnet):
         if given(route, "natGatewayId") or given(route, "transitGatewayId"):

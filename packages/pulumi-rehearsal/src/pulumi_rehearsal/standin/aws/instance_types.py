@@ -1,6 +1,6 @@
-"""What the stand-in itself knows of EC2 instance types: architecture, GPUs, EFA network cards.
+"""EC2 instance types: architecture, GPUs, EFA network cards.
 
-On purpose not the program's own catalog, so that a mistake there is not repeated here. EFA:
+EFA:
 aws/eks-charts stable/aws-efa-k8s-device-plugin/values.yaml; network cards:
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
 """
@@ -50,5 +50,5 @@ def has_nvidia_gpu(name: str) -> bool:
 
 
 def efa_cards(name: str) -> int:
-    """How many network cards with EFA the type has; 0 where none is known."""
+    """Return the number of network cards with EFA, 0 for an unknown type."""
     return _CARDS.get(name, 1 if _SINGLE_CARD.fullmatch(name) else 0)

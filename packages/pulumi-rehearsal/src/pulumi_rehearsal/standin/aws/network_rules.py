@@ -1,8 +1,7 @@
-"""What subnets and security groups must have in common to serve one cluster or node group.
+"""Rules for the subnets and security groups of one cluster or node group.
 
-A subnet that is not the rehearsed stack's own (an existing network: the stack file names it by id)
-is taken on trust: its VPC and zone are not known here. A deleted or misspelt own one is not told
-apart from that, except by its form.
+A subnet outside the stack (of an existing network, given by id) is assumed to exist; its VPC and
+zone are unknown. A deleted subnet of the stack looks the same; a malformed id is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pulumi_rehearsal.standin.world import World
 
 
 def subnets(world: World, scope: str, ids: Iterable[str]) -> tuple[Resource, ...]:
-    """The stack's own subnets among `ids`. Raises `Refusal` for what is no subnet's id."""
+    """Return the subnets of the stack among `ids`. Raises `Refusal` for a malformed id."""
     found: list[Resource] = []
     for subnet_id in ids:
         subnet = world.get(subnet_id, tokens.SUBNET, scope)
@@ -26,32 +25,32 @@ def subnets(world: World, scope: str, ids: Iterable[str]) -> tuple[Resource, ...
             found.append(subnet)
         elif not re.fullmatch(r"subnet-[0-9a-f]{8,17}", subnet_id):
             raise Refusal(
-                f"InvalidSubnetID.NotFound: {subnet_id!r} is no subnet; give ids such as "
+                f"InvalidSubnetID.NotFound: {subnet_id!r} is not a subnet; give ids such as "
                 "subnet-0123456789abcdef0"
             )
     return tuple(found)
 
 
 def zones(found: Iterable[Resource]) -> tuple[str, ...]:
-    """The availability zones of subnets."""
+    """Return the availability zones of subnets."""
     names = {text(subnet.outputs, "availabilityZone") for subnet in found}
     return tuple(sorted(name for name in names if name))
 
 
 def refuse_many_vpcs(found: Iterable[Resource], what: str) -> None:
-    """Raises `Refusal` unless all subnets are of one VPC."""
+    """Raise `Refusal` unless all subnets are in one VPC."""
     networks = sorted({text(subnet.outputs, "vpcId") or "" for subnet in found})
     if len(networks) > 1:
         raise Refusal(
             f"InvalidParameterException: {what} must be in one VPC, these are in "
-            f"{', '.join(networks)}; take those of one"
+            f"{', '.join(networks)}; use those of one VPC"
         )
 
 
 def refuse_foreign_groups(
     world: World, scope: str, ids: Iterable[str], found: tuple[Resource, ...]
 ) -> None:
-    """Raises `Refusal` where a security group is of another VPC than the subnets."""
+    """Raise `Refusal` if a security group is in another VPC than the subnets."""
     expected = text(found[0].outputs, "vpcId") if found else None
     for group_id in ids:
         group = must_exist(world, tokens.SECURITY_GROUP, group_id, scope, "InvalidGroup.NotFound")

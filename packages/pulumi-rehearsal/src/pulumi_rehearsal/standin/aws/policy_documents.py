@@ -1,4 +1,4 @@
-"""IAM policy documents: what makes one, and whom a trust policy trusts.
+"""IAM policy documents: their validation, and the principals that a trust policy names.
 
 Grammar: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html
 """
@@ -14,28 +14,28 @@ from pulumi_rehearsal.standin.properties import mapping, objects, text
 from pulumi_rehearsal.standin.rules import Problem
 
 SHARED_ISSUERS: Final = frozenset({"gitlab.com", "token.actions.githubusercontent.com"})
-"""Those that a pipeline of ours may come from; AWS lists more."""
+"""Issuers for which AWS requires a condition on the subject; AWS lists more."""
 
 
 def document_problems(
     inputs: Properties, path: str, *, trust: bool = False, limit: int = 2_048
 ) -> Iterator[Problem]:
-    """What IAM would not take of the document at `path`, of at most `limit` characters."""
+    """Yield what IAM refuses in the document at `path`, of at most `limit` characters."""
     document = text(inputs, path)
     if document is None:
         return
     try:
         parsed = json.loads(document)
     except ValueError as error:
-        yield path, f"is no JSON: {error}"
+        yield path, f"is not JSON: {error}"
         return
     if not isinstance(parsed, dict) or not statements(document):
-        yield path, "is no policy document: it has no Statement"
+        yield path, "is not a policy document: it has no Statement"
         return
     if len("".join(document.split())) > limit:
         yield path, f"has more than {limit} characters, white space not counted: shorten it"
     if cast("Properties", parsed).get("Version") != "2012-10-17":
-        yield path, 'must say "Version": "2012-10-17"'
+        yield path, 'must have "Version": "2012-10-17"'
     for index, statement in enumerate(statements(document)):
         here = f"{path}.Statement[{index}]"
         if statement.get("Effect") not in ("Allow", "Deny"):
@@ -43,7 +43,7 @@ def document_problems(
         if not statement.get("Action") and not statement.get("NotAction"):
             yield here, "has neither Action nor NotAction"
         if trust and not statement.get("Principal"):
-            yield here, "a trust policy names a Principal"
+            yield here, "has no Principal, which a trust policy needs"
         if not trust and not statement.get("Resource") and not statement.get("NotResource"):
             yield here, "has neither Resource nor NotResource"
 
@@ -70,7 +70,7 @@ def trusts_federation(trust_policy: str | None, issuer: str) -> bool:
 
 
 def public(policy: str | None) -> bool:
-    """Whether a policy of a resource allows everybody something, whatever the condition."""
+    """Whether a resource policy allows an action to everyone, even under a condition."""
     return any(
         statement.get("Effect") == "Allow"
         and "*" in (statement.get("Principal"), mapping(statement, "Principal").get("AWS"))
@@ -79,21 +79,21 @@ def public(policy: str | None) -> bool:
 
 
 def federation_problems(inputs: Properties, path: str) -> Iterator[Problem]:
-    """What IAM would not take of a trust in an issuer that many accounts share.
+    """Yield what IAM refuses in a trust policy for an issuer that many accounts share.
 
     https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_oidc_secure-by-default.html
     """
     for index, statement in enumerate(statements(text(inputs, path))):
         for principal in several(mapping(statement, "Principal").get("Federated")):
             host = str(principal).partition("oidc-provider/")[2]
-            if host in SHARED_ISSUERS and not _says_who(statement, f"{host}:sub"):
+            if host in SHARED_ISSUERS and not _names_subject(statement, f"{host}:sub"):
                 yield (
                     f"{path}.Statement[{index}]",
-                    f"trusts everybody's jobs: add a Condition on {host}:sub that names yours",
+                    f"trusts every account of {host}: add a Condition on {host}:sub",
                 )
 
 
-def _says_who(statement: Properties, key: str) -> bool:
+def _names_subject(statement: Properties, key: str) -> bool:
     values = [
         value
         for operator in ("StringEquals", "StringLike")
@@ -104,7 +104,7 @@ def _says_who(statement: Properties, key: str) -> bool:
 
 
 def statements(document: str | None) -> tuple[Properties, ...]:
-    """The statements of a document, none of what is no document."""
+    """Return the statements of a policy document, none for other JSON."""
     if document is None:
         return ()
     parsed: Any = json.loads(document)
@@ -115,5 +115,5 @@ def statements(document: str | None) -> tuple[Properties, ...]:
 
 
 def several(value: object) -> list[Any]:
-    """A list, where the grammar lets one value stand for a list of one."""
+    """Return a list; the grammar allows one value in place of a list of one."""
     return cast("list[Any]", value) if isinstance(value, list) else [value]

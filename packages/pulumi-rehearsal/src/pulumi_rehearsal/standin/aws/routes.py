@@ -36,7 +36,7 @@ _GATEWAY_SERVICES = ("s3", "dynamodb")
 
 
 class RouteTable(AwsKind):
-    """A route table; its routes inline or as `Route` resources, never both."""
+    """A route table; its routes are inline or `Route` resources, never both."""
 
     token = tokens.ROUTE_TABLE
     id_prefix = "rtb"
@@ -45,7 +45,7 @@ class RouteTable(AwsKind):
     replaced_on: ClassVar[frozenset[str]] = frozenset({"region", "vpcId"})
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The VPC exists, and each inline route points into it."""
+        """Require the VPC, and targets of inline routes in it."""
         network = must_exist(
             world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"
         )
@@ -55,11 +55,10 @@ class RouteTable(AwsKind):
             _refuse_foreign_target(world, call.scope, network.id, route)
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Owner."""
         return {"ownerId": ACCOUNT}
 
     def delete(self, old: Resource, world: World) -> None:
-        """No gateway endpoint may name it; the provider itself ends the associations."""
+        """Refuse while a gateway endpoint uses it; the provider removes associations itself."""
         users = [
             endpoint
             for endpoint in world.all(tokens.VPC_ENDPOINT, old.scope)
@@ -76,17 +75,17 @@ class Route(AwsKind):
     replaced_on: ClassVar[frozenset[str]] = frozenset({*_DESTINATIONS, "region", "routeTableId"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """One destination, one target."""
+        """Require one destination and one target."""
         yield from exactly_one(inputs, _DESTINATIONS)
         yield from exactly_one(inputs, _TARGETS)
 
     def identify(self, call: Call, world: World) -> str:
-        """`r-<table>` and a hash of the destination."""
+        """Return `r-<table>` and a hash."""
         number = int(world.fresh_hex(call.urn, 8), 16)
         return f"r-{text(call.inputs, 'routeTableId')}{number}"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The table exists and has no such destination; the target is in the table's VPC."""
+        """Require the table and a target in its VPC; refuse a second route to a destination."""
         table = must_exist(
             world,
             tokens.ROUTE_TABLE,
@@ -108,30 +107,29 @@ class Route(AwsKind):
         ]
         if any(_destination(route) == destination for route in (*others, *inline)):
             raise Refusal(
-                f"RouteAlreadyExists: route table {table.id} routes {destination} already; give "
-                "each destination one route"
+                f"RouteAlreadyExists: route table {table.id} routes {destination} already; keep "
+                "one route for each destination"
             )
         vpc_id = text(table.outputs, "vpcId") or ""
         _refuse_foreign_target(world, call.scope, vpc_id, call.inputs)
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """An active route, made by hand."""
         return {"instanceId": "", "origin": "CreateRoute", "state": "active"}
 
 
 class RouteTableAssociation(AwsKind):
-    """Which table a subnet uses."""
+    """The association of a subnet with a route table."""
 
     token = tokens.ROUTE_TABLE_ASSOCIATION
     id_prefix = "rtbassoc"
     replaced_on: ClassVar[frozenset[str]] = frozenset({"gatewayId", "region", "subnetId"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """A subnet or a gateway."""
+        """Require a subnet or a gateway."""
         yield from exactly_one(inputs, ("gatewayId", "subnetId"))
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """Both exist in one VPC, and the subnet has no other table."""
+        """Require both in one VPC; refuse a second table of a subnet."""
         table = must_exist(
             world,
             tokens.ROUTE_TABLE,
@@ -162,7 +160,7 @@ class RouteTableAssociation(AwsKind):
 
 
 class VpcEndpoint(AwsKind):
-    """A private way to a service: gateway (S3, DynamoDB) or interface."""
+    """A VPC endpoint: a gateway (S3, DynamoDB) or an interface."""
 
     token = tokens.VPC_ENDPOINT
     id_prefix = "vpce"
@@ -194,7 +192,7 @@ class VpcEndpoint(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Type and address family; what only one of the types takes."""
+        """Check type and address family, and the properties that belong to one type."""
         yield from choice(
             inputs,
             "vpcEndpointType",
@@ -204,10 +202,10 @@ class VpcEndpoint(AwsKind):
         if (text(inputs, "vpcEndpointType") or "Gateway") == "Gateway":
             for path in ("privateDnsEnabled", "securityGroupIds", "subnetIds"):
                 if given(inputs, path):
-                    yield path, "a gateway endpoint takes routeTableIds only: leave it out"
+                    yield path, "a gateway endpoint has routeTableIds only: leave it out"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """Service of this region; tables, subnets and groups of this VPC."""
+        """Require a service of the region, and tables, subnets and groups of the VPC."""
         network = must_exist(
             world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"
         )
@@ -218,13 +216,13 @@ class VpcEndpoint(AwsKind):
             expected = f"com.amazonaws.{region}."
             if not service.startswith(expected):
                 raise Refusal(
-                    f"InvalidServiceName: {service} is no service of {region}; its name begins "
+                    f"InvalidServiceName: {service} is not a service of {region}; its name begins "
                     f"with {expected}"
                 )
             if kind == "Gateway" and service.removeprefix(expected) not in _GATEWAY_SERVICES:
                 raise Refusal(
                     f"InvalidParameter: {service} has no gateway endpoint, only S3 and DynamoDB "
-                    "have; set vpcEndpointType to Interface"
+                    "have one; set vpcEndpointType to Interface"
                 )
         if network is None:
             return
@@ -242,7 +240,6 @@ class VpcEndpoint(AwsKind):
                     )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """State and, for a gateway endpoint, the prefix list that routes to it."""
         interfaces = [
             f"eni-{world.fresh_hex(call.urn, 17)}" for _ in texts(call.inputs, "subnetIds")
         ]

@@ -1,4 +1,4 @@
-"""KMS keys and CloudWatch log groups: what encrypts, and what a cluster writes to.
+"""KMS keys and aliases, CloudWatch log groups.
 
 Replacement: ForceNew in hashicorp/terraform-provider-aws internal/service/kms/key.go, alias.go,
 internal/service/logs/group.go.
@@ -46,7 +46,7 @@ RETENTION_DAYS: Final = frozenset(
 
 
 class Key(AwsKind):
-    """An encryption key."""
+    """A KMS key."""
 
     token = tokens.KMS_KEY
     computed: ClassVar[frozenset[str]] = frozenset({"arn", "keyId"})
@@ -62,7 +62,7 @@ class Key(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Days, usage."""
+        """Check days and usage."""
         yield from between(inputs, "deletionWindowInDays", 7, 30)
         yield from between(inputs, "rotationPeriodInDays", 90, 2560)
         yield from choice(
@@ -72,24 +72,22 @@ class Key(AwsKind):
         )
 
     def identify(self, call: Call, world: World) -> str:
-        """A UUID."""
         digits = world.fresh_hex(call.urn, 32)
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN and id."""
         return {"arn": arn("kms", region_of(call.scope, call.inputs), f"key/{id}"), "keyId": id}
 
 
 class Alias(AwsKind):
-    """A name of a key."""
+    """An alias of a KMS key."""
 
     token = tokens.KMS_ALIAS
     computed: ClassVar[frozenset[str]] = frozenset({"arn", "targetKeyArn"})
     replaced_on: ClassVar[frozenset[str]] = frozenset({"name", "namePrefix", "region"})
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """`alias/` and a name."""
+        """Require `alias/` and a valid name."""
         yield from conflict(inputs, "name", "namePrefix")
         yield from spelled(
             inputs,
@@ -100,7 +98,7 @@ class Alias(AwsKind):
         )
 
     def check(self, call: Call, old: Properties | None) -> Properties:
-        """The automatic name gets `alias/` in front (pulumi/pulumi-aws provider/resources.go)."""
+        """Prefix the automatic name with `alias/` (pulumi/pulumi-aws provider/resources.go)."""
         inputs = super().check(call, old)
         if lookup(inputs, "name") is not None or lookup(inputs, "namePrefix") is not None:
             return inputs
@@ -108,11 +106,10 @@ class Alias(AwsKind):
         return {**inputs, "name": kept or f"alias/{call.name}-{call.hex(7)}"}
 
     def identify(self, call: Call, world: World) -> str:
-        """The name."""
         return self.physical_name(call, world)
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The key exists, the name is free."""
+        """Require the key and a free name."""
         target = text(call.inputs, "targetKeyId")
         if target and not target.startswith("arn:"):
             must_exist(world, tokens.KMS_KEY, target, call.scope, "NotFoundException")
@@ -121,7 +118,6 @@ class Alias(AwsKind):
             raise Refusal(f"AlreadyExistsException: alias {name} exists; choose another name")
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARNs of alias and key."""
         region = region_of(call.scope, call.inputs)
         target = text(call.inputs, "targetKeyId") or ""
         key = target if target.startswith("arn:") else arn("kms", region, f"key/{target}")
@@ -129,7 +125,7 @@ class Alias(AwsKind):
 
 
 class LogGroup(AwsKind):
-    """A log group."""
+    """A CloudWatch log group."""
 
     token = tokens.LOG_GROUP
     autonamed = "name"
@@ -140,7 +136,7 @@ class LogGroup(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """Name, class, retention."""
+        """Check name, class and retention."""
         yield from conflict(inputs, "name", "namePrefix")
         yield from spelled(inputs, "name", r"[\w.\-/#]+", 512, "letters, digits and _ . - / #")
         yield from choice(inputs, "logGroupClass", ("DELIVERY", "INFREQUENT_ACCESS", "STANDARD"))
@@ -150,11 +146,10 @@ class LogGroup(AwsKind):
             yield "retentionInDays", f"{days} is none of {allowed}"
 
     def identify(self, call: Call, world: World) -> str:
-        """The name."""
         return self.physical_name(call, world)
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The name is free: EKS makes its cluster's group as soon as it logs."""
+        """Require a free name: EKS creates its cluster's group when the cluster first logs."""
         name = text(call.inputs, "name") or ""
         if old is not None:
             return
@@ -164,21 +159,20 @@ class LogGroup(AwsKind):
             if name == _log_group_of(cluster):
                 raise Refusal(
                     f"ResourceAlreadyExistsException: log group {name} exists: cluster "
-                    f"{cluster.id} made it when it began to log; make the cluster depend on the "
+                    f"{cluster.id} created it when it began to log; make the cluster depend on the "
                     "log group"
                 )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """ARN."""
         region = region_of(call.scope, call.inputs)
         return {"arn": arn("logs", region, f"log-group:{id}"), "name": id}
 
     def delete(self, old: Resource, world: World) -> None:
-        """A cluster that still logs makes it anew, and nobody deletes that one."""
+        """Warn if a cluster still logs: EKS would create the group again, outside the stack."""
         for cluster in world.all(tokens.CLUSTER, old.scope):
             if old.id == _log_group_of(cluster):
                 world.record(
-                    "warned", old, f"cluster {cluster.id} still logs and makes {old.id} anew"
+                    "warned", old, f"cluster {cluster.id} still logs and creates {old.id} again"
                 )
 
 

@@ -1,4 +1,4 @@
-"""User data of an EKS node: base64 of a MIME multi-part archive with a NodeConfig in it.
+"""User data of an EKS node: a MIME multi-part archive with a NodeConfig, in base64.
 
 Grammar: awslabs/amazon-eks-ami doc/usage (part type `application/node.eks.aws`, document
 `node.eks.aws/v1alpha1` `NodeConfig`) and
@@ -24,11 +24,11 @@ _STRATEGIES: Final = ("RAID0", "RAID10", "Mount")
 
 
 def base64_problem(encoded: str) -> str | None:
-    """What EC2 says of user data that is too long or no base64."""
+    """Return EC2's error for user data that is too long or not base64, else `None`."""
     try:
         decoded = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
-        return "InvalidUserData.Malformed: userData is no base64; encode it"
+        return "InvalidUserData.Malformed: userData is not base64; encode it"
     if len(decoded) > _LIMIT_BYTES:
         return (
             f"InvalidParameterValue: userData has {len(decoded)} bytes, the limit is "
@@ -38,11 +38,11 @@ def base64_problem(encoded: str) -> str | None:
 
 
 def problems(encoded: str) -> Iterator[str]:
-    """What EKS or nodeadm would not take of user data for an Amazon Linux 2023 node."""
+    """Yield what EKS or nodeadm refuses in the user data of an Amazon Linux 2023 node."""
     archive = email.message_from_bytes(base64.b64decode(encoded))
     if not archive.is_multipart():
         yield (
-            "userData is no MIME multi-part archive, and EKS adds its own part to it: wrap it in "
+            "userData is not a MIME multi-part archive, to which EKS adds its own part: wrap it in "
             "multipart/mixed"
         )
         return
@@ -55,7 +55,7 @@ def problems(encoded: str) -> Iterator[str]:
             yield from _node_config_problems(payload.decode(errors="replace"))
         elif kind not in _SCRIPT_TYPES:
             yield (
-                f"userData has a part of type {kind}, which nothing on the node reads: use "
+                f"userData has a part of type {kind}, which no program on the node reads: use "
                 f"{NODE_CONFIG_TYPE} for a NodeConfig"
             )
 
@@ -64,7 +64,7 @@ def _node_config_problems(document: str) -> Iterator[str]:
     try:
         parsed: Any = yaml.safe_load(document)
     except yaml.YAMLError:
-        yield f"the {NODE_CONFIG_TYPE} part of userData is no YAML"
+        yield f"the {NODE_CONFIG_TYPE} part of userData is not YAML"
         return
     config = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
     if config.get("apiVersion") != "node.eks.aws/v1alpha1" or config.get("kind") != "NodeConfig":

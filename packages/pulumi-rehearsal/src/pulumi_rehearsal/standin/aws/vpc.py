@@ -20,7 +20,7 @@ from pulumi_rehearsal.standin.world import World
 
 
 class Vpc(AwsKind):
-    """A network with its default security group and main route table."""
+    """A VPC with its default security group and main route table."""
 
     token = tokens.VPC
     id_prefix = "vpc"
@@ -41,13 +41,13 @@ class Vpc(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """CIDR of /16 to /28, tenancy."""
+        """Check the CIDR, from /16 to /28, and the tenancy."""
         yield from _cidr_problems(inputs, "cidrBlock", 16, 28)
         yield from choice(inputs, "instanceTenancy", ("default", "dedicated"))
         yield from conflict(inputs, "cidrBlock", "ipv4NetmaskLength")
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """What EC2 makes together with a VPC."""
+        """Return the ids of what EC2 creates with a VPC."""
         table = f"rtb-{world.fresh_hex(call.urn, 17)}"
         return {
             "defaultNetworkAclId": f"acl-{world.fresh_hex(call.urn, 17)}",
@@ -59,9 +59,9 @@ class Vpc(AwsKind):
         }
 
     def delete(self, old: Resource, world: World) -> None:
-        """Nothing may be left in the VPC."""
+        """Refuse while the VPC has resources."""
         users = [
-            thing
+            resource
             for token in (
                 tokens.SUBNET,
                 tokens.INTERNET_GATEWAY,
@@ -69,13 +69,13 @@ class Vpc(AwsKind):
                 tokens.VPC_ENDPOINT,
                 tokens.SECURITY_GROUP,
             )
-            for thing in world.where(token, old.scope, vpcId=old.id)
+            for resource in world.where(token, old.scope, vpcId=old.id)
         ]
         dependency_violation(old, users, "delete these first")
 
 
 class Subnet(AwsKind):
-    """A subnet of one zone."""
+    """A subnet in one zone."""
 
     token = tokens.SUBNET
     id_prefix = "subnet"
@@ -98,13 +98,13 @@ class Subnet(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """CIDR of /16 to /28; a zone by name or by id."""
+        """Check the CIDR, from /16 to /28, and the zone, by name or by id."""
         yield from _cidr_problems(inputs, "cidrBlock", 16, 28)
         yield from conflict(inputs, "availabilityZone", "availabilityZoneId")
         yield from choice(inputs, "privateDnsHostnameTypeOnLaunch", ("ip-name", "resource-name"))
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The block lies in the VPC, overlaps no sibling; the zone is one of the region."""
+        """Require a block in the VPC that overlaps no other subnet, and a zone of the region."""
         vpc = must_exist(
             world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"
         )
@@ -112,7 +112,7 @@ class Subnet(AwsKind):
         zone = text(call.inputs, "availabilityZone")
         if zone is not None and not re.fullmatch(f"{re.escape(region)}[a-z]", zone):
             raise Refusal(
-                f"InvalidParameterValue: availabilityZone {zone!r} is no zone of {region}; take "
+                f"InvalidParameterValue: availabilityZone {zone!r} is not a zone of {region}; use "
                 f"one such as {region}a"
             )
         block = text(call.inputs, "cidrBlock")
@@ -122,7 +122,7 @@ class Subnet(AwsKind):
         whole = text(vpc.outputs, "cidrBlock")
         if whole is not None and not mine.subnet_of(ipaddress.IPv4Network(whole)):
             raise Refusal(
-                f"InvalidSubnet.Range: cidrBlock {block} is not within the VPC's {whole}; take a "
+                f"InvalidSubnet.Range: cidrBlock {block} is not within the VPC's {whole}; use a "
                 "part of it"
             )
         for sibling in world.where(tokens.SUBNET, call.scope, vpcId=vpc.id):
@@ -130,7 +130,7 @@ class Subnet(AwsKind):
             if other is not None and mine.overlaps(ipaddress.IPv4Network(other)):
                 raise Refusal(
                     f"InvalidSubnet.Conflict: cidrBlock {block} overlaps {other} of subnet "
-                    f"{sibling.id}; give each subnet a block of its own"
+                    f"{sibling.id}; give each subnet another block"
                 )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
@@ -172,7 +172,7 @@ class InternetGateway(AwsKind):
     replaced_on: ClassVar[frozenset[str]] = frozenset({"region"})  # vpcId: detach, then attach
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """The VPC exists and has no other internet gateway."""
+        """Require the VPC; refuse its second internet gateway."""
         vpc = must_exist(
             world, tokens.VPC, text(call.inputs, "vpcId"), call.scope, "InvalidVpcID.NotFound"
         )
@@ -182,26 +182,25 @@ class InternetGateway(AwsKind):
             if old is None or other.id != old.id:
                 raise Refusal(
                     f"InvalidParameterValue: VPC {vpc.id} has internet gateway {other.id} "
-                    "already, and takes one; use that one"
+                    "already, and can have only one; use that one"
                 )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Owner."""
         return {"ownerId": ACCOUNT}
 
     def delete(self, old: Resource, world: World) -> None:
-        """No mapped public address may be left in its VPC."""
+        """Refuse while a NAT gateway of the VPC has a public address."""
         vpc_id = text(old.outputs, "vpcId")
         users = [
             nat
             for nat in world.all(tokens.NAT_GATEWAY, old.scope)
             if given(nat.outputs, "allocationId") and _vpc_of_subnet(world, nat) == vpc_id
         ]
-        dependency_violation(old, users, "delete these first: their public addresses are mapped")
+        dependency_violation(old, users, "delete these first: they have public addresses")
 
 
 class Eip(AwsKind):
-    """A public address."""
+    """An Elastic IP address."""
 
     token = tokens.EIP
     id_prefix = "eipalloc"
@@ -221,11 +220,11 @@ class Eip(AwsKind):
     )
 
     def problems(self, inputs: Properties) -> Iterable[Problem]:
-        """The domain is `vpc`: EC2-Classic is gone."""
+        """Require the domain `vpc`: EC2-Classic no longer exists."""
         return choice(inputs, "domain", ("vpc",))
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """An address of the block kept for documentation (RFC 5737)."""
+        """Return an address of the block for documentation (RFC 5737)."""
         address = f"203.0.113.{1 + int(world.fresh_hex(call.urn, 4), 16) % 254}"
         region = region_of(call.scope, call.inputs)
         return {
@@ -236,7 +235,7 @@ class Eip(AwsKind):
         }
 
     def delete(self, old: Resource, world: World) -> None:
-        """It may not be mapped."""
+        """Refuse while a NAT gateway uses it."""
         for nat in world.where(tokens.NAT_GATEWAY, old.scope, allocationId=old.id):
             raise Refusal(
                 f"InvalidIPAddress.InUse: Eip {old.id} is in use by NatGateway {nat.id}; delete "
@@ -245,7 +244,7 @@ class Eip(AwsKind):
 
 
 class NatGateway(AwsKind):
-    """The way out of private subnets; its own subnet must be a public one."""
+    """A NAT gateway."""
 
     token = tokens.NAT_GATEWAY
     id_prefix = "nat"
@@ -262,24 +261,24 @@ class NatGateway(AwsKind):
             "subnetId",
         }
     )
-    # availabilityMode, availabilityZoneAddresses and vpcId (regional NAT gateways) are younger
-    # than the schema that was read, so their change shows as one that may replace.
+    # availabilityMode, availabilityZoneAddresses and vpcId (regional NAT gateways) are newer
+    # than the schema that was read, so that a change of them may replace.
     updated_on: ClassVar[frozenset[str]] = frozenset(
         {"secondaryAllocationIds", "secondaryPrivateIpAddresses", "tags"}
     )
 
     def problems(self, inputs: Properties) -> Iterator[Problem]:
-        """A public one needs an address, a private one must have none."""
+        """Require an Elastic IP for a public gateway, and none for a private one."""
         yield from choice(inputs, "connectivityType", ("public", "private"))
         yield from choice(inputs, "availabilityMode", ("zonal", "regional"))
         if text(inputs, "connectivityType") == "private":
             if given(inputs, "allocationId"):
-                yield "allocationId", "a private NAT gateway takes no address: leave it out"
+                yield "allocationId", "a private NAT gateway has no address: leave it out"
         elif not given(inputs, "allocationId") and not given(inputs, "availabilityMode"):
             yield "allocationId", "a public NAT gateway needs an Eip: give its id"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """A public NAT gateway stands in a subnet that routes to an attached gateway."""
+        """Require a subnet with a route to an internet gateway, for a public one."""
         subnet = must_exist(
             world,
             tokens.SUBNET,
@@ -310,7 +309,6 @@ class NatGateway(AwsKind):
             )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Interface and public address."""
         eip = world.get(text(call.inputs, "allocationId") or "", tokens.EIP, call.scope)
         return {
             "associationId": f"eipassoc-{world.fresh_hex(call.urn, 17)}",
@@ -327,10 +325,10 @@ def _cidr_problems(inputs: Properties, path: str, widest: int, narrowest: int) -
     try:
         network = ipaddress.IPv4Network(block)
     except ValueError as error:
-        yield path, f"{block!r} is no IPv4 network: {error}"
+        yield path, f"{block!r} is not an IPv4 network: {error}"
         return
     if not widest <= network.prefixlen <= narrowest:
-        yield path, f"/{network.prefixlen} is outside what EC2 takes, /{widest} to /{narrowest}"
+        yield path, f"/{network.prefixlen} is outside the range of EC2, /{widest} to /{narrowest}"
 
 
 def _vpc_of_subnet(world: World, nat: Resource) -> str | None:
@@ -339,7 +337,7 @@ def _vpc_of_subnet(world: World, nat: Resource) -> str | None:
 
 
 def routes_of(world: World, subnet: Resource) -> Iterator[Properties]:
-    """The routes of the tables that `subnet` is associated with, inline ones included."""
+    """Return the routes of the subnet's route tables, with the inline ones."""
     for association in world.where(
         tokens.ROUTE_TABLE_ASSOCIATION, subnet.scope, subnetId=subnet.id
     ):
