@@ -13,8 +13,6 @@ from fleet.catalog.image_names import moving_tag, split_reference
 from fleet.catalog.tokens import TOKEN
 from fleet.checks.check import check
 from fleet.checks.view import View
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.oke import OkePlan
 from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
 from fleet.findings import Finding
@@ -53,13 +51,11 @@ def public_endpoints(view: View) -> Iterator[Finding]:
     """Kubernetes APIs that the whole internet, or a range of millions of addresses, may reach."""
     for cluster in view.plan.clusters:
         platform = cluster.platform
-        if not isinstance(platform, EksPlan | OkePlan):
-            continue
-        wide = [one for one in platform.allow if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
+        wide = [one for one in platform.allow or () if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
         if wide:
             who = "anyone on the internet" if "0.0.0.0/0" in wide else "millions of strangers"
             yield public_endpoints.finding(
-                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
+                f"{cluster.platform.path}.api.allow",
                 message=f"has {', '.join(wide)}: {who} can send requests to the cluster's API",
                 remedy=("use the ranges of people and CI, or remove allow for a private endpoint"),
             )
