@@ -279,7 +279,7 @@ def test_no_text_breaks_a_table(text: str) -> None:
     made = comment(hostile(text)).split("\n")
     start = made.index("|---|---|---|---:|")
     rows = [line for line in made[start:] if line.startswith("|")]
-    assert len(rows) == 3, "a row for each thing and the ruler"
+    assert len(rows) == 3, "a row for each group and the ruler"
     assert {row.count("|") for row in rows} == {5}
 
 
