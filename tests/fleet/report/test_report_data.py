@@ -198,7 +198,7 @@ def test_findings_and_silenced_findings_are_complete() -> None:
         "severity": "warning",
         "path": "silence.fits",
         "message": "has no effect, because the check finds nothing here",
-        "remedy": "remove it",
+        "remedy": "remove the entry",
     }
     starved = {
         "clusters.honey.existing.pools.a100.cpu": 1,
