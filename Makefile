@@ -7,7 +7,7 @@ BIN := .venv/bin
 ENVIRONMENT := .venv/.complete
 POLICY_ENVIRONMENT := policy/.venv/.complete
 
-# Bytecode makes the second start of the SDKs three times faster.
+# With bytecode the SDKs are imported three times faster.
 unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV
 
@@ -45,15 +45,15 @@ endif
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Nothing of this on standard output, which may be a report's.
+# All output goes to standard error: standard output may be a report.
 $(ENVIRONMENT): requirements-dev.txt tools/requirements-uv.txt packages/pulumi-rehearsal/pyproject.toml
 	@echo "making .venv from requirements-dev.txt" >&2
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/requirements-uv.txt >&2
-	@# uv installs four times faster; pip is the way for sites whose mirror only pip knows.
+	@# uv installs four times faster. pip is for sites whose package mirror is configured for pip only.
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.txt >&2 \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt >&2
-	@# The rehearsal is a package of its own in this checkout, so that its code is imported as it stands.
+	@# The rehearsal is a package in this checkout, installed in editable mode.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable packages/pulumi-rehearsal >&2
 	@touch $@
 
@@ -67,7 +67,7 @@ $(POLICY_ENVIRONMENT): $(ENVIRONMENT) policy/requirements.txt
 	  || policy/.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r policy/requirements.txt
 	@touch $@
 
-rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## take a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, POLICY=, PROJECT=bootstrap)
+rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## run a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, STALL=, POLICY=, PROJECT=bootstrap)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
 report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack file, in a second (STACK=, CONFIG=, BASE=, FORMAT=)
@@ -76,10 +76,12 @@ report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack fi
 diff: $(ENVIRONMENT) ## what this branch changes in a stack, no account needed (STACK= or CONFIG=, BASE= origin/main or main, EXACT=1)
 	@$(BIN)/python -m change $(COMPARED)
 
-# Coverage is shown of what the components' tests run; tracing the rest would double its time.
-UNTRACED := packages/pulumi-rehearsal/tests tests/fleet tests/policy tests/rehearsal tests/tools tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py
-TRACED := tests/components $(filter-out $(UNTRACED),$(wildcard tests/test_*.py))
-test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run the tests on two cores, coverage shown
+# Coverage is measured for the tests of components and programs; to trace the rest would double its time.
+ENGINE_TESTS := tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py
+TRACED := tests/components tests/bootstrap $(filter-out $(ENGINE_TESTS),$(wildcard tests/test_*.py))
+UNTRACED := packages/pulumi-rehearsal/tests $(ENGINE_TESTS) \
+  $(filter-out $(TRACED) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/)))
+test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run all tests on two cores, and print the coverage
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TRACED) --cov --cov-report=term:skip-covered
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(UNTRACED)
 

@@ -1,1 +1,1 @@
-"""What a branch changes: its program previewed by the engine against the rehearsed base."""
+"""What a branch changes in a stack: the difference of two revisions."""

@@ -26,8 +26,8 @@ from fleet.report.model import Cluster, Lane, Pool, Report, Section
 
 SENTENCES: Final[dict[tuple[str, str], str]] = {
     ("cluster", "replaced"): (
-        "the cluster or its network is created anew, with all pools and lanes, and running jobs "
-        "fail (with protect: true the engine refuses)"
+        "the cluster or its network is replaced, with all pools and lanes, and running jobs fail "
+        "(with protect: true the engine refuses)"
     ),
     ("cluster", "removed"): (
         "its pools and lanes are deleted with it, and running jobs fail (with protect: true the "

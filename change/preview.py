@@ -147,7 +147,7 @@ def _previewed(scratch: Workspace, placeholders: dict[str, str], log: Log) -> Pr
 
 
 def _is_protection(complaint: Complaint) -> bool:
-    return any(words in complaint.message for words in _PROTECTED)
+    return any(message in complaint.message for message in _PROTECTED)
 
 
 def _with_protection(outcome: Outcome) -> Iterator[str]:

@@ -3,47 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from functools import reduce
 from operator import add
-from typing import Any
 
 from fleet.catalog.cuda import DRIVER_BRANCHES
-from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.gpus import GPU_MODELS
-from fleet.catalog.oke import OKE_VERSIONS
-from fleet.checks.view import LaneView, View
-from fleet.clusters.eks import EksPlan, EksPool
+from fleet.clusters.eks import EksPool
 from fleet.clusters.eks_network import ExistingNetwork, NewNetwork
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Pool
 from fleet.clusters.oke import OkePlan, OkePool
 from fleet.clusters.oke_network import OkeExistingNetwork, OkeNewNetwork
+from fleet.config.stack import Cluster
 from fleet.cost import MonthlyCost, Price, monthly_cost, not_counted, price
 from fleet.findings import Finding
-from fleet.kubernetes.releases import Release
 from fleet.load import Fleet
 from fleet.plan import ClusterPlan
 from fleet.quotas import quotas
 from fleet.report import model
-from fleet.report.lanes import lane_id, lane_section, waiting_nodes
+from fleet.report.lanes import lane_section, waiting_nodes
 
 
 def build_report(fleet: Fleet, *, stack: str | None = None) -> model.Report:
     """Return the report of a fleet; `stack` is its name. It contains no secret."""
-    view = View(stack=fleet.stack, plan=fleet.plan, today=fleet.today)
-    waiting = {
-        cluster.name: waiting_nodes(view.lanes_of(cluster)) for cluster in fleet.plan.clusters
-    }
+    clusters = fleet.plan.clusters
+    waiting = {cluster.name: waiting_nodes(cluster.lanes) for cluster in clusters}
     return model.Report(
         version=model.VERSION,
         stack=stack,
         date=fleet.today.isoformat(),
-        totals=_totals(fleet.plan.clusters, waiting, lanes=len(view.lanes)),
+        totals=_totals(clusters, waiting),
         clusters={
-            cluster.name: _cluster(cluster, view, waiting[cluster.name])
-            for cluster in fleet.plan.clusters
+            one.name: _cluster(one, fleet.stack.clusters[one.name], waiting[one.name])
+            for one in clusters
         },
         quotas=[model.Quota.model_validate(asdict(need)) for need in quotas(fleet.plan)],
         findings=[finding_section(one) for one in fleet.findings],
@@ -55,7 +49,7 @@ def build_report(fleet: Fleet, *, stack: str | None = None) -> model.Report:
 
 
 def _totals(
-    clusters: Iterable[ClusterPlan], waiting: Mapping[str, Mapping[str, int]], *, lanes: int
+    clusters: Collection[ClusterPlan], waiting: Mapping[str, Mapping[str, int]]
 ) -> model.Totals:
     pools = [(pool, waiting[one.name].get(pool.name, 0)) for one in clusters for pool in one.pools]
     gpus: Counter[str] = Counter()
@@ -70,7 +64,7 @@ def _totals(
         usd_per_month=_cost(pools),
         price_dates=[min(dates), max(dates)] if dates else [],
         gpus={model: gpus[model] for model in sorted(gpus)},
-        lanes=lanes,
+        lanes=sum(len(one.lanes) for one in clusters),
         pools=len(pools),
     )
 
@@ -112,54 +106,29 @@ def _driver_end(driver: str) -> str | None:
     return "{}-{:02}".format(*branch.end_of_life) if branch is not None else None
 
 
-def _cluster(cluster: ClusterPlan, view: View, waiting: Mapping[str, int]) -> model.Cluster:
-    platform, spec = cluster.platform, view.spec_of(cluster)
+def _cluster(cluster: ClusterPlan, spec: Cluster, waiting: Mapping[str, int]) -> model.Cluster:
+    platform = cluster.platform
     existing = isinstance(platform, ExistingPlan)
     pools = [(pool, waiting.get(pool.name, 0)) for pool in cluster.pools]
-    end, rule = _support(platform)
-    lanes: tuple[LaneView, ...] = view.lanes_of(cluster)
+    end = platform.supported_until
     drivers = sorted({pool.driver for pool in cluster.pools if pool.driver is not None})
     return model.Cluster(
-        kind=_kind(platform),
-        region=None if existing else platform.region,
-        account=None if existing else platform.profile,
+        kind=platform.kind,
+        region=platform.region,
+        account=platform.profile,
         compartment=platform.compartment_id if isinstance(platform, OkePlan) else None,
         context=platform.context if existing else None,
         version=platform.version,
-        support_end=end,
-        support_rule=rule,
+        support_end=end.isoformat() if end is not None else None,
+        support_rule=platform.support_rule,
         network=None if existing else _network(platform.network),
         tags={} if existing else platform.tags,
         drivers={driver: _driver_end(driver) for driver in drivers},
-        charts={one.chart.rpartition("/")[2]: one.version for one in _releases(cluster, lanes)},
+        charts={one.chart.rpartition("/")[2]: one.version for one in cluster.releases},
         usd_per_month=None if existing else _cost(pools),
         pools={pool.name: _pool(pool, number) for pool, number in pools},
-        lanes={lane_id(lane): lane_section(lane, spec) for lane in lanes},
+        lanes={f"{lane.forge}/{lane.name}": lane_section(lane, spec) for lane in cluster.lanes},
     )
-
-
-def _kind(platform: EksPlan | OkePlan | ExistingPlan) -> Any:
-    match platform:
-        case EksPlan():
-            return "eks"
-        case OkePlan():
-            return "oke"
-        case ExistingPlan():
-            return "existing"
-
-
-def _support(platform: EksPlan | OkePlan | ExistingPlan) -> tuple[str | None, str | None]:
-    match platform:
-        case EksPlan(version=version):
-            end = KUBERNETES_VERSIONS[version].standard_support_end
-            return end.isoformat(), "end of standard support"
-        case OkePlan(version=version):
-            known = OKE_VERSIONS[version]
-            return (known.support_end.isoformat() if known.support_end else None), (
-                known.support_end_rule
-            )
-        case ExistingPlan():
-            return None, None
 
 
 def _network(
@@ -175,20 +144,6 @@ def _network(
             return model.Network(id=None, cidr=network.cidr, subnets={**network.subnets})
         case OkeExistingNetwork():
             return model.Network(id=network.vcn_id, cidr=None, subnets={**network.subnet_ids})
-
-
-def _releases(cluster: ClusterPlan, lanes: Iterable[LaneView]) -> Iterator[Release[Any]]:
-    """Every release of a cluster; those of lanes share their charts."""
-    stack = cluster.gpu_stack
-    found = [
-        cluster.autoscaler.release if cluster.autoscaler is not None else None,
-        stack.device_plugin,
-        stack.operator,
-        cluster.platform.efa_plugin if isinstance(cluster.platform, EksPlan) else None,
-        cluster.github.controller.release if cluster.github is not None else None,
-    ]
-    yield from (one for one in found if one is not None)
-    yield from (lane.plan.release for lane in lanes)
 
 
 def _pool(pool: Pool, waiting: int) -> model.Pool:
@@ -210,7 +165,7 @@ def _pool(pool: Pool, waiting: int) -> model.Pool:
         not_counted=not_counted(pool),
         zones=_zones(pool),
         driver=pool.driver,
-        free=model.Amounts(cpu_m=free.cpu_m, memory_mib=free.memory_mib, disk_mib=free.disk_mib),
+        free=model.Amounts(**asdict(free)),
         devices=dict(pool.devices),
         paused=pool.paused,
         price=_price(found) if found is not None else None,

@@ -15,7 +15,7 @@ def update(effect: str = "shrunk", what: str = "pool", name: str = "ci/t4") -> d
     return {"what": what, "id": name, "effect": effect, "nodes": 1, "says": "@hostile"}
 
 
-def told(*updates: dict[str, Any], **more: Any) -> list[str]:
+def alerts_of(*updates: dict[str, Any], **more: Any) -> list[str]:
     document = diff(difference={"base": True, "updates": list(updates)}, **more)
     return [wording.plain(phrase) for phrase in alerts.alerts(document)]
 
@@ -32,7 +32,7 @@ def test_a_shrinking_pool_is_an_alert_although_the_engine_only_updates_it() -> N
         "> - pool `ci/t4` is SHRUNK (at most 1 node): if more nodes run than the new maximum"
         in text
     )
-    assert "@hostile" not in text.partition("### ")[0], "only our own words stand outside of code"
+    assert "@hostile" not in text.partition("### ")[0], "only our own sentences are outside of code"
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_a_shrinking_pool_is_an_alert_although_the_engine_only_updates_it() -> N
     ],
 )
 def test_an_update_that_the_engine_also_shows_is_one_alert(one: Any, name: str, what: str) -> None:
-    assert len(told(update("replaced", what, name), subjects=[one])) == 1
-    assert len(told(update("replaced", what, f"other-{name}"), subjects=[one])) == 2
+    assert len(alerts_of(update("replaced", what, name), subjects=[one])) == 1
+    assert len(alerts_of(update("replaced", what, f"other-{name}"), subjects=[one])) == 2
 
 
 @pytest.mark.parametrize("odd", [update("new nodes only"), update("exploded"), {"what": []}, {}])
 def test_updates_without_effect_on_jobs_and_unknown_ones_are_no_alert(odd: dict[str, Any]) -> None:
-    assert told(odd) == []
+    assert alerts_of(odd) == []
 
 
 def test_a_removed_stack_file_lists_what_stays_in_the_account() -> None:

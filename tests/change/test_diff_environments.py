@@ -55,13 +55,13 @@ def test_an_equal_lock_file_needs_no_other_environment(sides: tuple[Path, Path])
 def test_an_environment_is_made_once_for_each_lock_file(
     sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installers, said = Installers(), list[str]()
+    installers, progress = Installers(), list[str]()
     use(monkeypatch, installers)
-    python = interpreter(*sides, said.append, tmp_path / "cache")
+    python = interpreter(*sides, progress.append, tmp_path / "cache")
     assert python.is_file()
     assert ["venv" in installers.asked[0], "uv pip sync" in installers.asked[1]] == [True, True]
     assert "--require-hashes" in installers.asked[1]
-    assert said == ["installing the base's requirements.txt: takes minutes, once"]
+    assert progress == ["installing the base's requirements.txt: takes minutes, once"]
     assert interpreter(*sides, pytest.fail, tmp_path / "cache") == python
     assert len(installers.asked) == 2, "the second time it is there"
 

@@ -1,4 +1,4 @@
-"""Resources under the thing that people name."""
+"""Changing resources in groups."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_renamed_lane_is_one_group() -> None:
     one = only(steps, renamed)
     assert (one.name, one.renamed_from, one.called_out) == ("new", "old", True)
     assert len(one.resources) == 4
-    assert len(groups(steps)) == 2, "without equal content they are two things"
+    assert len(groups(steps)) == 2, "without the rename they are two groups"
 
 
 def test_a_rename_without_a_deleted_resource_joins_nothing() -> None:

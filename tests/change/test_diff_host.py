@@ -23,8 +23,8 @@ def test_a_program_is_served_until_the_context_ends(tmp_path: Path) -> None:
     with served(PYTHON, tmp_path, on_line=lambda _: None) as running:
         address = running.address()
         with grpc.insecure_channel(address) as channel:
-            told = language_pb2_grpc.LanguageRuntimeStub(channel).GetPluginInfo(empty_pb2.Empty())
-        assert told is not None
+            info = language_pb2_grpc.LanguageRuntimeStub(channel).GetPluginInfo(empty_pb2.Empty())
+        assert info is not None
         assert running.process is not None
     assert running.process.returncode is not None
 

@@ -1,4 +1,4 @@
-"""The command line of a diff, and what a person reads first."""
+"""The command line of a diff, and its output on the terminal."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_the_terminal_shows_alerts_first_and_again_at_the_end(
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     end = text[text.index("see left/") :]
-    assert "refused: because" in end, "hundreds of the engine's lines stand before"
+    assert "refused: because" in end, "hundreds of lines of the engine are before it"
     assert "! pool t4 of ci is REPLACED" in end
 
 

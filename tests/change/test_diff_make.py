@@ -51,16 +51,16 @@ def branch(project: Path) -> Iterator[Path]:
 def edited(project: Path, *changes: tuple[str, str], file: str = STAGING) -> None:
     text = (project / file).read_text(encoding="utf-8")
     for old, new in changes:
-        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times"
+        assert text.count(old) == 1, f"{old!r} is there {text.count(old)} times"
         text = text.replace(old, new)
     (project / file).write_text(text, encoding="utf-8")
 
 
 def made(project: Path, file: str = STAGING) -> tuple[Made, list[str]]:
-    said: list[str] = []
-    found = make(project / file, "main", say=said.append, project=project)
+    progress: list[str] = []
+    found = make(project / file, "main", say=progress.append, project=project)
     assert len(git(project, "worktree", "list").splitlines()) == 1, "the scratch folder is gone"
-    return found, said
+    return found, progress
 
 
 def called(groups: tuple[Group, ...]) -> dict[str, str]:
@@ -168,13 +168,13 @@ def test_a_base_that_fails_is_a_problem_and_the_head_shows_as_new(branch: Path) 
     git(branch, "merge", "--quiet", "main")
     (branch / "__main__.py").write_text(program, encoding="utf-8")
     try:
-        found, said = made(branch)
+        found, progress = made(branch)
     finally:
         git(branch, "update-ref", "refs/heads/main", before)
     assert found.document.problem is not None
     assert "the base is broken" in found.document.problem
     assert "\n" not in found.document.problem
-    assert any("continuing without a base" in line for line in said)
+    assert any("continuing without a base" in line for line in progress)
     assert found.document.refused == (), "that is no fault of the head's"
     assert set(found.document.counts) == {"create"}
 
@@ -184,8 +184,8 @@ def test_a_protected_replacement_is_refused_and_shown(branch: Path) -> None:
     git(branch, "commit", "--quiet", "--all", "--message", "protect")
     git(branch, "branch", "--force", "protected")
     edited(branch, ("cidr: 10.0.0.0/16", "cidr: 10.9.0.0/16"))
-    said: list[str] = []
-    diff = make(branch / STAGING, "protected", say=said.append, project=branch).document
+    progress: list[str] = []
+    diff = make(branch / STAGING, "protected", say=progress.append, project=branch).document
     (reason,) = diff.refused
     assert "protected resources would be replaced" in reason
     assert "set protect: false" in reason
@@ -199,10 +199,10 @@ def test_a_protected_replacement_is_refused_and_shown(branch: Path) -> None:
 
 def test_a_head_that_is_refused_needs_no_engine(branch: Path) -> None:
     edited(branch, ("min_size: 0", "min_size: 9"))
-    found, said = made(branch)
+    found, progress = made(branch)
     (reason,) = found.document.refused
     assert reason.startswith("Pulumi.staging.yaml: 1 problem"), "no path of a machine"
-    assert not any("base is up" in line for line in said)
+    assert not any("base is up" in line for line in progress)
     assert "refused" in (found.folder / "comment.md").read_text(encoding="utf-8")
 
 

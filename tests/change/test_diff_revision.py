@@ -152,7 +152,7 @@ def test_scratch_folders_of_killed_runs_are_removed_those_of_running_ones_stay(
         found.sweep()
         assert (living / "a.txt").exists(), "its process lives"
         assert not dead.parent.exists()
-        assert foreign.exists(), "without our lock file it may be anybody's"
+        assert foreign.exists(), "without the lock file it may belong to another program"
         assert own.exists(), "a worktree of the user's"
         assert len(git(project, "worktree", "list").splitlines()) == 4
 

@@ -44,19 +44,19 @@ def unchanged(found: dict[str, Any], *but: str) -> None:
 
 @pytest.mark.parametrize("name", [*SHIPPED, "every key"])
 def test_a_report_does_not_differ_from_itself(name: str) -> None:
-    said = report_json(loaded(every_key() if name == "every key" else shipped_stack(name)))
-    found = difference_json(said, copy.deepcopy(said))
+    whole = report_json(loaded(every_key() if name == "every key" else shipped_stack(name)))
+    found = difference_json(whole, copy.deepcopy(whole))
     assert is_empty(found)
     assert found["base"] is True
     assert page_of(found) == "## Difference\n\nThe reports do not differ.\n"
 
 
 def test_without_a_base_everything_is_new() -> None:
-    said = prod()
-    found = difference_json(None, said)
+    whole = prod()
+    found = difference_json(None, whole)
     assert found["clusters"]["added"] == ["ci-usw2", "ci-iad"]
-    assert len(found["pools"]["added"]) == said["totals"]["pools"]
-    assert len(found["lanes"]["added"]) == said["totals"]["lanes"]
+    assert len(found["pools"]["added"]) == whole["totals"]["pools"]
+    assert len(found["lanes"]["added"]) == whole["totals"]["lanes"]
     assert found["updates"] == [], "no job runs yet"
     assert "There is no base" in page_of(found)
 
@@ -175,7 +175,9 @@ def test_a_renamed_cluster_does_not_change_its_pools_and_lanes() -> None:
     assert found["clusters"]["renamed"] == {"ci-usw2": "ci-west"}
     assert found["clusters"]["added"] == found["clusters"]["removed"] == []
     unchanged(found, "clusters")
-    assert [one["what"] for one in found["updates"]] == ["cluster"], "yet all of it is made anew"
+    assert [one["what"] for one in found["updates"]] == ["cluster"], (
+        "although the engine creates it anew"
+    )
 
 
 def test_a_different_cluster_is_not_a_rename() -> None:
@@ -236,7 +238,7 @@ def test_findings_are_new_or_gone() -> None:
     base["findings"], head["findings"] = [one], [{**one, "severity": "note"}]
     found = difference_json(base, head)["findings"]
     assert found == {"new": [{**one, "severity": "note"}], "gone": [one]}
-    head["findings"] = [{**one, "remedy": "said in other words"}]
+    head["findings"] = [{**one, "remedy": "whole in other words"}]
     assert difference_json(base, head)["findings"] == {"new": [], "gone": []}
 
 
@@ -273,22 +275,22 @@ def test_the_finding_of_a_renamed_lane_is_not_new() -> None:
 
 @pytest.mark.parametrize("where", ["pools", "lanes", "clusters"])
 def test_a_key_that_an_older_report_does_not_have_is_no_difference(where: str) -> None:
-    said = prod()
+    whole = prod()
     keys = {"pools": "t4", "lanes": "github/gpu-t4"}
 
     def bodies(report: dict[str, Any]) -> dict[str, Any]:
         cluster = report["clusters"]["ci-usw2"]
         return cluster if where == "clusters" else cluster[where][keys[where]]
 
-    for key in [key for key in bodies(said) if key not in ("pools", "lanes", "kind")]:
-        old = copy.deepcopy(said)
+    for key in [key for key in bodies(whole) if key not in ("pools", "lanes", "kind")]:
+        old = copy.deepcopy(whole)
         del bodies(old)[key]
-        assert is_empty(difference_json(old, said)), key
+        assert is_empty(difference_json(old, whole)), key
     nested = {"pools": "made_of", "lanes": "job"}
-    for key in bodies(said)[nested[where]] if where in nested else ():
-        old = copy.deepcopy(said)
+    for key in bodies(whole)[nested[where]] if where in nested else ():
+        old = copy.deepcopy(whole)
         del bodies(old)[nested[where]][key]
-        assert is_empty(difference_json(old, said)), key
+        assert is_empty(difference_json(old, whole)), key
 
 
 def test_a_base_with_almost_no_keys_is_compared() -> None:

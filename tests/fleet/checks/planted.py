@@ -1,4 +1,4 @@
-"""Faults planted into a plan, and findings by rule."""
+"""Stacks for tests of checks, findings by check, and faults planted into a plan."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.fleet.samples import TODAY, judged
 
 
 def found(rule: str, data: object, today: date = TODAY) -> list[Finding]:
-    """Return what one rule says of a stack."""
+    """Return the findings of one check for a stack."""
     return [finding for finding in judged(data, today) if finding.rule == rule]
 
 
 def planted(
     rule: str, data: object, name: str, plant: Callable[[ClusterPlan], ClusterPlan]
 ) -> list[Finding]:
-    """Return what one rule says of a stack in whose cluster a fault was planted."""
+    """Return the findings of one check for a stack with a fault in the plan of a cluster."""
     stack = parse(data).stack
     assert stack is not None
     plan = build(stack)
@@ -76,7 +76,7 @@ def stack_of(pools: Mapping[str, Any], lanes: Mapping[str, Any], **more: Any) ->
 
 
 def existing_of(pools: Mapping[str, Any], lanes: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return a stack with one cluster of somebody else's; its nodes are of a usual size."""
+    """Return a stack with one existing cluster; a pool without a size has 16 CPUs and 64 GiB."""
     node = {"cpu": 16, "memory": "64Gi", "disk": "300Gi", "count": 1}
     return {
         "clusters": {

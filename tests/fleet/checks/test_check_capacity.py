@@ -1,4 +1,4 @@
-"""Capacity: spot, preemptible nodes, capacity blocks, unequal sizes."""
+"""Spot, preemptible nodes, capacity blocks, reservations, quotas and unequal sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pool(*kinds: str, **more: Any) -> dict[str, Any]:
     return {"p": {"instance_types": list(kinds), "max_size": 2, **more}}
 
 
-def test_types_of_unequal_size_in_one_pool_are_told() -> None:
+def test_types_of_unequal_size_in_one_pool_are_a_warning() -> None:
     mixed = pool("g4dn.xlarge", "g4dn.2xlarge", capacity_type="SPOT")
     (finding,) = found("mixed-sizes", stack_of(mixed, LANES))
     assert (finding.severity, finding.path) == ("warning", f"{POOL}.instance_types")
@@ -26,7 +26,7 @@ def test_types_of_unequal_size_in_one_pool_are_told() -> None:
     assert not found("mixed-sizes", stack_of(pool("g5.2xlarge", "g5.2xlarge"), LANES))
 
 
-def test_a_lane_of_spot_alone_has_nothing_behind_it() -> None:
+def test_a_lane_of_spot_pools_alone_is_a_warning() -> None:
     spot = pool("g4dn.xlarge", capacity_type="SPOT")
     (finding,) = found("spot-fallback", stack_of(spot, LANES))
     assert (finding.severity, finding.path) == ("warning", "clusters.ci.github.lanes.gpu.pools")
@@ -40,7 +40,7 @@ def test_preemptible_nodes_count_as_spot() -> None:
     assert "clusters.oci.github.lanes.a10.pools" in [finding.path for finding in findings]
 
 
-def test_spot_of_large_gpus_is_seldom_to_be_had() -> None:
+def test_spot_of_large_gpus_is_a_warning() -> None:
     (finding,) = found("spot-scarce", stack_of(pool("p4d.24xlarge", capacity_type="SPOT"), LANES))
     assert finding.path == f"{POOL}.capacity_type"
     assert not found("spot-scarce", stack_of(pool("p4d.24xlarge"), LANES))
@@ -91,7 +91,7 @@ def test_a_reservation_is_of_one_instance_type() -> None:
     assert not found("reservation-types", stack_of(block("p4d.24xlarge"), LANES))
 
 
-def test_a_preemptible_shape_that_oracle_does_not_list_is_told() -> None:
+def test_a_preemptible_shape_that_oracle_does_not_list_is_a_warning() -> None:
     (finding,) = found("preemptible-unlisted", every_key())
     assert (finding.severity, finding.path) == (
         "warning",

@@ -1,4 +1,4 @@
-"""Numbers: jobs against nodes, GPUs that stay idle."""
+"""Jobs against nodes, and GPUs that stay idle."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_lanes_are_joined_by_any_pool_that_they_share() -> None:
     assert "but a, b, c have 3" in finding.message
 
 
-def test_gpus_that_cpu_or_memory_strand_are_counted() -> None:
+def test_gpus_left_idle_by_cpu_or_memory_are_counted() -> None:
     (finding,) = found("stranded", stack_of(pool("g4dn.12xlarge"), lane(cpu=20)))
     assert (finding.severity, finding.path) == ("warning", LANE)
     assert finding.message == (
@@ -99,7 +99,7 @@ def test_gpus_that_cpu_or_memory_strand_are_counted() -> None:
     assert not found("stranded", stack_of(pool("g4dn.12xlarge"), lane()))
 
 
-def test_gpus_that_do_not_divide_are_stranded_unless_a_smaller_lane_takes_them() -> None:
+def test_gpus_that_do_not_divide_are_idle_unless_a_smaller_lane_uses_them() -> None:
     (finding,) = found("stranded", stack_of(pool("p4d.24xlarge"), lane(gpus=3)))
     assert "2 of 8" in finding.message
     assert "8 is not a multiple of 3" in finding.message
@@ -107,7 +107,7 @@ def test_gpus_that_do_not_divide_are_stranded_unless_a_smaller_lane_takes_them()
     assert not found("stranded", stack_of(pool("p4d.24xlarge"), lanes))
 
 
-def test_gpu_nodes_that_always_run_have_their_price() -> None:
+def test_gpu_nodes_that_always_run_are_a_warning_with_their_price() -> None:
     (finding,) = found("idle-gpus", stack_of(pool("p4d.24xlarge", min_size=1), lane(gpus=8)))
     price = instance_type("p4d.24xlarge").usd_per_hour * HOURS_PER_MONTH
     assert finding.path == "clusters.ci.eks.pools.p.min_size"
@@ -115,7 +115,7 @@ def test_gpu_nodes_that_always_run_have_their_price() -> None:
     assert not found("idle-gpus", stack_of(pool("p4d.24xlarge"), lane(gpus=8)))
 
 
-def test_runners_that_wait_on_gpu_nodes_keep_them_running() -> None:
+def test_runners_that_wait_on_gpu_nodes_are_a_warning() -> None:
     waiting = lane(min_runners=3, max_runners=4)
     (finding,) = found("idle-gpus", stack_of(pool("g4dn.xlarge", max_size=4), waiting))
     assert finding.path == f"{LANE}.min_runners"

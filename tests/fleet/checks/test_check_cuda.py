@@ -1,4 +1,4 @@
-"""CUDA: image against driver and card."""
+"""CUDA versions of lanes against drivers and GPUs of their pools."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def image(tag: str) -> str:
         ("B200", "535.54.03", "12.8.1", ["cuda-features", "driver-gpu"]),
     ],
 )
-def test_image_driver_and_card_have_to_go_together(
+def test_image_driver_and_gpu_have_to_suit_each_other(
     model: str, driver: str, cuda: str, rules: list[str]
 ) -> None:
     assert said(on(model, driver, image=image(cuda))) == rules
 
 
-def test_a_driver_too_old_says_both_versions_and_what_to_use() -> None:
+def test_a_driver_too_old_is_an_error_with_both_versions() -> None:
     (finding,) = found("cuda-driver", on("T4", "535.54.03", image=image("13.0.1")))
     assert (finding.severity, finding.path) == ("error", f"{GPU}.image")
     assert finding.message == (
@@ -76,7 +76,7 @@ def test_what_a_lane_declares_counts_before_its_image() -> None:
     assert not said(on("T4", "535.54.03", cuda="12.2", image=image("13.0.1")))
 
 
-def test_an_image_that_the_workflow_names_is_judged_by_what_is_declared() -> None:
+def test_an_image_of_the_workflow_is_checked_by_the_declared_cuda() -> None:
     mode = {"container_mode": "kubernetes-novolume"}
     assert not said(on("T4", "535.54.03", image=image("13.0.1"), **mode))
     assert said(on("T4", "535.54.03", cuda="13.0", **mode)) == ["cuda-driver"]
@@ -91,7 +91,7 @@ def test_the_amis_driver_is_known_by_its_release() -> None:
     assert "have 570" in finding.message
 
 
-def test_the_operators_own_driver_is_too_new_for_a_v100() -> None:
+def test_the_driver_of_the_gpu_operator_is_too_new_for_a_v100() -> None:
     bare = cards("V100")
     del bare["driver"]
     lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
@@ -104,7 +104,7 @@ def test_the_operators_own_driver_is_too_new_for_a_v100() -> None:
     assert not found("driver-gpu", existing_of({"gpu": bare, "cpu": {}}, lanes, **stack))
 
 
-def test_a_branch_past_its_end_is_a_warning_from_the_month_after() -> None:
+def test_a_driver_branch_is_reported_from_the_month_after_its_end_of_life() -> None:
     data = on("T4", "570.26")
     assert not found("driver-end-of-life", data, date(2026, 2, 28))
     (finding,) = found("driver-end-of-life", data, date(2026, 3, 1))
@@ -113,12 +113,12 @@ def test_a_branch_past_its_end_is_a_warning_from_the_month_after() -> None:
     assert "use driver 580" in finding.remedy
 
 
-def test_a_driver_is_written_as_nvidia_writes_it() -> None:
+def test_a_driver_version_has_two_digits_in_the_third_place() -> None:
     (finding,) = found("cuda-features", on("T4", "595.45.04", cuda="13.3"))
     assert "needs driver 610.43.02 for all features" in finding.message
 
 
-def test_a_cuda_tag_of_two_numbers_does_not_exist() -> None:
+def test_a_cuda_tag_of_two_numbers_is_a_warning() -> None:
     data = on("T4", "580.95", image="docker.io/nvidia/cuda:12.4-devel-ubuntu22.04")
     (finding,) = found("image-tag", data)
     assert (finding.severity, finding.path) == ("warning", f"{GPU}.image")
@@ -126,7 +126,7 @@ def test_a_cuda_tag_of_two_numbers_does_not_exist() -> None:
     assert not found("image-tag", on("T4", "580.95", image=whole))
 
 
-def test_a_default_image_that_does_not_run_is_a_warning_for_jobs_that_name_none() -> None:
+def test_a_default_image_with_too_new_a_cuda_is_a_warning() -> None:
     gitlab: dict[str, Any] = {
         "api_token": {"secret": "gitlabApiToken"},
         "lanes": {"gl": {"pools": ["gpu"], "gpus": 1, "runner": {"group_id": 1}}},
@@ -141,3 +141,62 @@ def test_a_default_image_that_does_not_run_is_a_warning_for_jobs_that_name_none(
     gitlab["lanes"]["gl"]["image"] = image("12.4.1")
     (finding,) = found("cuda-driver", existing_of(old, lanes, gitlab=gitlab))
     assert finding.severity == "error"
+
+
+@pytest.mark.parametrize(
+    ("lane", "reported"),
+    [
+        ({"image": image("12.9"), "cuda": "12.8"}, True),
+        ({"image": image("12.9"), "cuda": "12.9"}, False),
+        ({"image": image("12.9")}, False),
+        ({"image": "ghcr.io/example/runner:2.338.0", "cuda": "12.8"}, False),
+        # There the image is the runner's alone.
+        ({"image": image("12.9"), "cuda": "12.8", "container_mode": "kubernetes-novolume"}, False),
+    ],
+)
+def test_cuda_that_differs_from_the_image_is_a_warning(
+    lane: dict[str, Any], reported: bool
+) -> None:
+    findings = found("cuda-tag", on("T4", "580.95.05", **lane))
+    assert [(one.severity, one.path) for one in findings] == (
+        [("warning", f"{GPU}.cuda")] if reported else []
+    )
+    assert all("is 12.8, but the name of image" in one.message for one in findings)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "reported"),
+    [
+        ("12.7", True),
+        ("12.8", False),
+        ("12.6", False),
+        ("10.2", False),
+        ("10.3", True),
+        ("13.5", False),
+        ("14.0", False),
+        ("15.0", True),
+    ],
+)
+def test_an_unreleased_cuda_version_is_a_warning_unless_it_may_be_the_next(
+    cuda: str, reported: bool
+) -> None:
+    findings = found("version-unknown", on("T4", "580.95.05", cuda=cuda))
+    assert [(one.severity, one.path) for one in findings] == (
+        [("warning", f"{GPU}.cuda")] if reported else []
+    )
+
+
+def test_the_remedy_for_cuda_12_7_is_a_neighbouring_version() -> None:
+    (finding,) = found("version-unknown", on("T4", "580.95.05", cuda="12.7"))
+    assert 'like "12.6"' in finding.remedy or 'like "12.8"' in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("driver", "reported"),
+    [("999.0", True), ("299.1", True), ("545.23.08", False), ("620.10", False), ("470", False)],
+)
+def test_a_driver_of_an_unknown_branch_is_a_warning(driver: str, reported: bool) -> None:
+    findings = found("version-unknown", on("T4", driver))
+    assert [(one.severity, one.path) for one in findings] == (
+        [("warning", "clusters.site.existing.pools.gpu")] if reported else []
+    )

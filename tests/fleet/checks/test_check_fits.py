@@ -1,4 +1,4 @@
-"""Room: what a lane's pods ask for against what an empty node of its pools has."""
+"""What the pods of a job request against what an empty node of its pools has."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def of(rule: str, data: dict[str, Any]) -> list[Finding]:
         ({"disk": "125Gi"}, "disk", "125Gi disk", "Mi available"),
     ],
 )
-def test_a_lane_that_cannot_fit_is_told_pool_resource_asked_and_available(
+def test_a_job_that_does_not_fit_has_pool_resource_request_and_available(
     asked: dict[str, Any], key: str, words: str, available: str
 ) -> None:
     (finding,) = of("fits", fleet({"t4": gpu()}, **{"gpus": 1, **asked}))
@@ -73,9 +73,7 @@ def test_a_lane_that_cannot_fit_is_told_pool_resource_asked_and_available(
     ("more", "beside"),
     [({"container_mode": "dind"}, "500m"), ({"container_mode": "kubernetes"}, "250m")],
 )
-def test_what_stands_beside_the_job_on_its_node_is_counted_and_named(
-    more: dict[str, Any], beside: str
-) -> None:
+def test_side_containers_are_counted_and_named(more: dict[str, Any], beside: str) -> None:
     alone = {"gpus": 1, "cpu": "3600m", "memory": "1Gi", "disk": "1Gi"}
     assert not of("fits", fleet({"t4": gpu()}, **{**alone, "cpu": "3"}, **more))
     (finding,) = of("fits", fleet({"t4": gpu()}, **alone, **more))
@@ -98,7 +96,7 @@ def test_each_pool_and_each_instance_type_that_is_too_small_is_named() -> None:
 
 
 @pytest.mark.parametrize(("resource", "reserve"), [("memory", "1Ti"), ("cpu", "100")])
-def test_a_node_of_which_nothing_is_left_is_told_at_the_lane(resource: str, reserve: str) -> None:
+def test_a_node_with_nothing_left_is_reported_at_the_lane(resource: str, reserve: str) -> None:
     (finding,) = of("fits", fleet({"t4": gpu(reserve={resource: reserve})}, gpus=1))
     assert finding.path == LANE
     assert finding.message.startswith(
@@ -107,7 +105,7 @@ def test_a_node_of_which_nothing_is_left_is_told_at_the_lane(resource: str, rese
     assert "a lower reserve on the pool" in finding.remedy
 
 
-def test_a_fair_share_too_small_to_work_with_is_a_warning() -> None:
+def test_a_fair_share_too_small_for_a_job_is_a_warning() -> None:
     (finding,) = of("starved", fleet({"t4": gpu(sharing={"time_slicing": 30})}, gpus=1))
     assert (finding.severity, finding.path) == ("warning", LANE)
     assert "cpu" in finding.message
@@ -115,7 +113,7 @@ def test_a_fair_share_too_small_to_work_with_is_a_warning() -> None:
     assert not of("starved", fleet({"t4": gpu(sharing={"time_slicing": 2})}, gpus=1))
 
 
-def test_disk_that_images_and_reserve_use_up_is_told() -> None:
+def test_disk_that_images_and_reserve_use_up_is_a_warning() -> None:
     (finding,) = of("starved", fleet({"t4": gpu(reserve={"disk": "80Gi"})}, gpus=1))
     assert "is no disk, after" in finding.message
     assert not of("fits", fleet({"t4": gpu(reserve={"disk": "80Gi"})}, gpus=1))
@@ -127,13 +125,13 @@ def test_a_lane_with_gpus_needs_gpu_pools() -> None:
     assert finding.remedy == "remove cpu from the lane's pools"
 
 
-def test_a_lane_without_gpus_is_told_that_it_starts_gpu_nodes() -> None:
+def test_a_lane_without_gpus_on_gpu_nodes_is_a_warning() -> None:
     (finding,) = of("wasted-gpus", fleet({"t4": gpu()}, cpu=1, memory="1Gi"))
     assert (finding.severity, finding.path) == ("warning", f"{LANE}.pools")
     assert "add gpus: 1" in finding.remedy
 
 
-def test_where_all_nodes_have_gpus_any_job_may_run_there() -> None:
+def test_any_job_may_run_on_gpu_nodes_if_there_are_no_others() -> None:
     lanes = {"cpu": {"pools": ["station"], "cpu": 1, "memory": "1Gi"}}
     alone = existing_of({"station": cards()}, lanes)
     assert not of("wasted-gpus", alone)
@@ -152,7 +150,7 @@ def test_several_slices_of_one_gpu_are_refused() -> None:
     mode=st.sampled_from(["none", "dind"]),
 )
 @settings(max_examples=25)
-def test_a_lane_that_says_only_gpus_fits(kind: str, slices: int, mode: str) -> None:
+def test_a_lane_with_only_gpus_fits(kind: str, slices: int, mode: str) -> None:
     sharing = {"sharing": {"time_slicing": slices}} if slices > 1 else {}
     data = fleet({"pool": gpu(kind, **sharing)}, gpus=1, container_mode=mode)
     starved = {finding.rule for finding in judged(data)} & {"starved", "fits"}
@@ -161,7 +159,7 @@ def test_a_lane_that_says_only_gpus_fits(kind: str, slices: int, mode: str) -> N
 
 
 @pytest.mark.parametrize("name", ["every key", *SHIPPED])
-def test_the_pods_that_are_sent_ask_for_what_the_plan_says(name: str) -> None:
+def test_the_pods_request_what_the_plan_computes(name: str) -> None:
     data = every_key() if name == "every key" else shipped_stack(name)
     for cluster in loaded(data).plan.clusters:
         forges = [forge for forge in (cluster.github, cluster.gitlab) if forge is not None]

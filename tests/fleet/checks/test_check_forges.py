@@ -1,4 +1,4 @@
-"""What GitHub and GitLab do with what the stack file says of them."""
+"""Settings that GitHub or GitLab ignore, refuse, or read in another way."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ THEIRS = {"token": {"secret": "runnerToken"}}
         ({"group_id": 42}, "https://gitlab.com", False),
     ],
 )
-def test_nobody_makes_an_instance_runner_of_gitlab_com(
+def test_an_instance_runner_of_gitlab_com_is_an_error(
     runner: dict[str, Any], url: str, told: bool
 ) -> None:
     findings = found("instance-runner", gitlab({"runner": runner}, url))
@@ -52,7 +52,7 @@ def test_nobody_makes_an_instance_runner_of_gitlab_com(
     assert [(one.path, one.severity) for one in findings] == ([(place, "error")] if told else [])
 
 
-def test_what_gitlab_keeps_with_a_runner_that_exists_is_told_in_one_finding() -> None:
+def test_settings_of_an_existing_runner_are_one_finding() -> None:
     lane = {**THEIRS, "tags": ["gpu"], "protected": True, "maximum_timeout": 7200}
     (finding,) = found("kept-at-gitlab", gitlab(lane))
     assert (finding.path, finding.severity) == (f"{SITE}.gitlab.lanes.gl", "warning")
@@ -66,13 +66,13 @@ def test_what_gitlab_keeps_with_a_runner_that_exists_is_told_in_one_finding() ->
 @pytest.mark.parametrize(
     "key", ["tags", "default_tags", "run_untagged", "protected", "locked", "maximum_timeout"]
 )
-def test_each_setting_of_a_runner_is_gitlabs(key: str) -> None:
+def test_each_setting_of_an_existing_runner_is_reported(key: str) -> None:
     value = {"tags": ["gpu"], "maximum_timeout": 600}.get(key, False)
     assert found("kept-at-gitlab", gitlab({**THEIRS, key: value}))
     assert not found("kept-at-gitlab", gitlab({**MADE, key: value})), "this program sets it"
 
 
-def test_a_lane_that_says_nothing_of_its_runner_is_not_told() -> None:
+def test_a_lane_without_runner_settings_has_no_finding() -> None:
     assert not found("kept-at-gitlab", gitlab({**THEIRS, "concurrent": 2, "services": 1}))
 
 
@@ -83,7 +83,7 @@ def test_a_lane_that_says_nothing_of_its_runner_is_not_told() -> None:
         *("windows-2025", "windows-11-arm", "macos-latest", "macos-15-intel", "macos-15-xlarge"),
     ],
 )
-def test_a_label_of_githubs_own_runners_is_told(label: str) -> None:
+def test_a_label_of_github_hosted_runners_is_a_warning(label: str) -> None:
     (finding,) = found("hosted-label", github(labels=["x64", label]))
     assert (finding.path, finding.severity) == (f"{SITE}.github.lanes.gpu.labels", "warning")
     assert label in finding.message
@@ -92,11 +92,11 @@ def test_a_label_of_githubs_own_runners_is_told(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", ["ubuntu", "linux", "ubuntu-gpu", "ubuntu-latest-gpu", "windows"])
-def test_a_label_like_githubs_is_not_told(label: str) -> None:
+def test_a_label_like_githubs_has_no_finding(label: str) -> None:
     assert not found("hosted-label", github(labels=[label]))
 
 
-def test_a_lane_that_is_called_as_githubs_own_runners_is_told() -> None:
+def test_a_lane_with_the_name_of_github_hosted_runners_is_a_warning() -> None:
     data = github()
     lanes = data["clusters"]["site"]["github"]["lanes"]
     lanes["ubuntu-latest"] = lanes.pop("gpu")
@@ -124,13 +124,13 @@ def test_a_lane_that_is_called_as_githubs_own_runners_is_told() -> None:
         ("V100-32GB", "v100", False),
     ],
 )
-def test_a_word_that_names_another_gpu_is_told(model: str, tag: str, told: bool) -> None:
+def test_a_label_with_another_gpu_model_is_a_warning(model: str, tag: str, told: bool) -> None:
     findings = found("model-word", gitlab({**MADE, "tags": [tag]}, model=model))
     place = f"{SITE}.gitlab.lanes.gl.tags"
     assert [(one.path, one.severity) for one in findings] == ([(place, "warning")] if told else [])
 
 
-def test_the_name_of_a_lane_and_its_labels_are_words_too() -> None:
+def test_the_name_of_a_lane_and_its_labels_are_checked_too() -> None:
     data = github(labels=["h100"])
     (finding,) = found("model-word", data)
     assert finding.path == f"{SITE}.github.lanes.gpu.labels"
@@ -144,7 +144,7 @@ def test_the_name_of_a_lane_and_its_labels_are_words_too() -> None:
     assert "has the name h100-gpu" in finding.message
 
 
-def test_a_lane_with_some_pool_of_the_model_or_without_gpus_is_not_told() -> None:
+def test_a_lane_with_some_pool_of_the_model_or_without_gpus_has_no_finding() -> None:
     data = gitlab({**MADE, "tags": ["t4", "a100"], "pools": ["a", "t"]})
     pools = data["clusters"]["site"]["existing"]["pools"]
     pools["t"] = {**pools["a"], "gpu": "T4", "labels": {"example.com/pool": "t"}}
@@ -165,7 +165,7 @@ def test_a_lane_with_some_pool_of_the_model_or_without_gpus_is_not_told() -> Non
         ("http://localhost.example.com", True),
     ],
 )
-def test_an_address_without_tls_is_told(url: str, told: bool) -> None:
+def test_a_url_without_tls_is_a_warning(url: str, told: bool) -> None:
     findings = found("plain-http", gitlab(MADE, url))
     assert [(one.path, one.severity) for one in findings] == (
         [(f"{SITE}.gitlab.url", "warning")] if told else []

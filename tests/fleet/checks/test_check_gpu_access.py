@@ -1,4 +1,4 @@
-"""Between a card and the job that has it."""
+"""Whether jobs can use the GPU or host device that they request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fleet.checks.planted import cards, existing_of, found, stack_of
+from tests.fleet.checks.planted import existing_of, found, stack_of
 from tests.fleet.samples import SHIPPED, judged, shipped_stack
 
 T4 = {"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 2}}
@@ -83,28 +83,7 @@ def test_docker_builds_without_a_gpu_are_fine() -> None:
     assert not found("docker-gpus", stack_of({}, builds))
 
 
-@pytest.mark.parametrize(
-    ("gpu_stack", "says"),
-    [
-        ({"advertiser": "device_plugin"}, "has advertiser"),
-        ({"advertiser": "operator", "operator": {}}, "has advertiser and operator"),
-        ({"operator": {}}, "has operator"),
-        ({"advertiser": "provider"}, None),
-        ({}, None),
-    ],
-)
-def test_a_gpu_stack_needs_a_gpu_pool(gpu_stack: dict[str, Any], says: str | None) -> None:
-    lanes = {"plain": {"pools": ["cpu"], **PLAIN}}
-    findings = found("gpu-stack-unused", existing_of({"cpu": {}}, lanes, gpu_stack=gpu_stack))
-    assert len(findings) == (says is not None)
-    if says:
-        assert (findings[0].severity, findings[0].path) == ("warning", "clusters.site.gpu_stack")
-        assert findings[0].message.startswith(says)
-    with_gpus = existing_of({"cpu": {}, "gpu": cards()}, lanes, gpu_stack=gpu_stack)
-    assert not found("gpu-stack-unused", with_gpus)
-
-
-def test_a_device_that_no_lane_asks_for_is_told_at_the_pool() -> None:
+def test_an_unused_device_is_reported_at_the_pool() -> None:
     plain = {"vulkan": {"pools": ["honey"], **PLAIN}}
     (finding,) = found("device-unused", existing_of({"honey": DRI}, plain))
     assert finding.path == "clusters.site.existing.pools.honey.devices.dri"

@@ -1,4 +1,4 @@
-"""Images of lanes: the runner in them, their pull and the disk for them."""
+"""Images of lanes: their runner, their pull policy and the disk for them."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ def test_an_image_without_a_runner_is_an_error_in_every_container_mode(mode: str
         ("registry.example.com/ci/ubuntu:24.04-runner", None),
     ],
 )
-def test_only_a_public_image_is_certain_to_hold_no_runner(image: str, severity: str | None) -> None:
+def test_only_a_public_image_certainly_has_no_runner(image: str, severity: str | None) -> None:
     findings = found("runner-image", on_eks(image=image))
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
 
 
-def test_a_gitlab_lane_may_have_any_image_and_the_default_holds_a_runner() -> None:
+def test_a_gitlab_lane_may_have_any_image_and_the_default_has_a_runner() -> None:
     assert not found("runner-image", on_gitlab(image=CUDA))
     assert not found("runner-image", on_eks())
 
 
-def test_an_image_that_is_never_pulled_is_on_no_new_node() -> None:
+def test_an_image_that_is_never_pulled_is_an_error_on_new_nodes() -> None:
     (finding,) = found("pull-policy", on_eks(pull_policy="Never"))
     assert (finding.severity, finding.path) == ("error", f"{LANE}.pull_policy")
     assert not found("pull-policy", on_eks(pull_policy="IfNotPresent"))
     assert not found("pull-policy", on_eks({"min_size": 1}, pull_policy="Never"))
 
 
-def test_of_several_policies_of_gitlab_one_that_pulls_is_enough() -> None:
+def test_one_pull_policy_of_gitlab_that_pulls_is_enough() -> None:
     assert found("pull-policy", on_gitlab(pull_policy=["never"]))
     assert not found("pull-policy", on_gitlab(pull_policy=["never", "always"]))
 
 
-def test_a_node_image_of_ones_own_may_bring_the_image() -> None:
+def test_a_node_image_of_the_user_may_contain_the_image() -> None:
     own = {"image_id": "ocid1.image.oc1.iad.aaaaaaaagpu", "driver": "580.95.05"}
     (finding,) = found("pull-policy", on_oke(own, pull_policy="Never"))
     assert finding.severity == "warning"

@@ -1,4 +1,4 @@
-"""Node labels and cloud tags: what clouds refuse, and what feature discovery writes itself."""
+"""Node labels and cloud tags: what clouds refuse, and what GPU feature discovery writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.fleet.samples import every_key, refused
 
 PATH = "clusters.site.existing.pools.gpu.labels"
 PRODUCT = "nvidia.com/gpu.product"
-OPERATOR = {"gpu_stack": {"advertiser": "operator", "operator": {}}}
+OPERATOR: dict[str, Any] = {"gpu_stack": {"advertiser": "operator", "operator": {}}}
 
 
 def labelled(
@@ -26,7 +26,7 @@ def labelled(
     )
 
 
-def test_a_short_product_is_an_error_where_the_operator_discovers_features() -> None:
+def test_a_short_product_is_an_error_with_the_gpu_operator() -> None:
     (finding,) = found("label-owned", labelled({PRODUCT: "T4"}))
     assert (finding.severity, finding.path) == ("error", PATH)
     assert finding.message == (
@@ -36,12 +36,12 @@ def test_a_short_product_is_an_error_where_the_operator_discovers_features() -> 
     assert finding.remedy.startswith("write Tesla-T4, or select the nodes by a label of your own")
 
 
-def test_it_is_a_warning_where_somebody_else_may_discover_features() -> None:
+def test_it_is_a_warning_without_the_gpu_operator() -> None:
     (finding,) = found("label-owned", labelled({PRODUCT: "T4"}, operator=False))
     assert finding.severity == "warning"
 
 
-def test_what_discovery_writes_and_labels_of_ones_own_are_fine() -> None:
+def test_labels_of_feature_discovery_and_of_the_user_have_no_finding() -> None:
     labels = {
         PRODUCT: "Tesla-T4",
         "nvidia.com/gpu.count": "1",
@@ -107,7 +107,7 @@ def test_a_pool_without_gpus_may_have_any_label() -> None:
     assert found("label-owned", data) == []
 
 
-def test_a_model_that_is_wrong_in_itself_is_told_once() -> None:
+def test_an_unknown_model_is_reported_once() -> None:
     data = labelled({PRODUCT: "T4"})
     data["clusters"]["site"]["existing"]["pools"]["gpu"]["gpu"] = "T5"
     assert [one.path for one in refused(data)] == ["clusters.site.existing.pools.gpu.gpu"]
@@ -118,7 +118,7 @@ def pool(**labels: str) -> dict[str, Any]:
     return stack_of({"p": gpu}, {"gpu": {"pools": ["p"], "gpus": 1}})
 
 
-def test_eks_takes_no_long_label_key() -> None:
+def test_a_long_label_key_is_an_error_on_eks() -> None:
     key = f"example.com/{'k' * 52}"
     (finding,) = found("node-label", pool(**{key: "x"}))
     assert (finding.severity, finding.path) == ("error", "clusters.ci.eks.pools.p.labels")
@@ -126,7 +126,7 @@ def test_eks_takes_no_long_label_key() -> None:
     assert found("node-label", pool(**{key[:-1]: "x"})) == []
 
 
-def test_eks_takes_no_label_without_a_value() -> None:
+def test_a_label_without_a_value_is_an_error_on_eks() -> None:
     (finding,) = found("node-label", pool(**{"example.com/team": ""}))
     assert finding.message == "has example.com/team without a value, which EKS refuses"
 
@@ -158,7 +158,7 @@ def test_a_tag_that_roles_cannot_have_is_an_error(key: str, value: str) -> None:
     assert found("cloud-tag", tagged({"Cost Center": "a/b:c@d=+-_.", "équipe": ""})) == []
 
 
-def test_tags_that_differ_by_case_are_one_to_iam() -> None:
+def test_tags_that_differ_only_by_case_are_an_error() -> None:
     (finding,) = found("cloud-tag", tagged({"Team": "a", "team": "b"}))
     assert finding.path == "tags.team"
     assert finding.message == "differs from Team only by case, and IAM ignores the case of keys"

@@ -1,4 +1,4 @@
-"""What a lane asks of its pools besides room."""
+"""GPU model, GPU memory, host device and RuntimeClass of lanes against their pools."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def on(pool: dict[str, Any], **lane: Any) -> dict[str, Any]:
         (cards("A100-40GB", sharing={"mig": "1g.5gb"}), "6Gi", "error"),
     ],
 )
-def test_memory_of_a_gpu_is_what_the_job_needs_on_each(
+def test_gpu_memory_is_compared_with_each_gpu(
     pool: dict[str, Any], need: str, severity: str | None
 ) -> None:
     findings = found("gpu-memory", on(pool, gpu_memory=need))
@@ -44,7 +44,7 @@ def test_memory_of_a_gpu_is_what_the_job_needs_on_each(
     assert all(finding.path == f"{LANE}.gpu_memory" for finding in findings)
 
 
-def test_a_gpu_too_small_is_told_in_the_words_of_the_error_that_jobs_would_see() -> None:
+def test_a_gpu_too_small_is_reported_as_cuda_out_of_memory() -> None:
     (finding,) = found("gpu-memory", on(cards("T4"), gpu_memory="20Gi"))
     assert finding.message == (
         "is 20Gi, but a GPU of pool gpu (gpu) has 15Gi for jobs: jobs would fail with CUDA out of "
@@ -101,7 +101,7 @@ def test_shared_memory_counts_against_the_limit(lane: dict[str, Any], told: bool
 
 
 @pytest.mark.parametrize(("limit", "told"), [("64Gi", False), ("65Gi", True)])
-def test_a_limit_above_the_node_protects_nobody(limit: str, told: bool) -> None:
+def test_a_memory_limit_above_the_node_is_a_warning(limit: str, told: bool) -> None:
     findings = found("memory-limit", on(cards("T4"), memory="8Gi", memory_limit=limit))
     assert [finding.path for finding in findings] == ([f"{LANE}.memory_limit"] if told else [])
     assert all("(gpu) has 64Gi" in finding.message for finding in findings)

@@ -1,4 +1,4 @@
-"""Names: limits and uniqueness, after the prefixes and suffixes that they are given."""
+"""Length and uniqueness of names, counted with the prefixes and suffixes that are added."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_namespace_that_two_lanes_name_is_one() -> None:
     assert "its namespace would be called ci-jobs-x-jobs-y" in finding.message
 
 
-def test_the_longest_names_give_names_that_everybody_takes() -> None:
+def test_the_longest_names_stay_within_all_limits() -> None:
     lane, pool, cluster = "l" * 45, "p" * 20, "c" * 34
     data = every_key()["clusters"]["ci"]
     data["eks"]["pools"] = {"system": data["eks"]["pools"]["system"], pool: GPU}
@@ -112,7 +112,7 @@ def test_the_longest_names_give_names_that_everybody_takes() -> None:
 @pytest.mark.parametrize(
     "url", ["https://github.com/example-org/", "https://GitHub.com/Example-Org"]
 )
-def test_github_knows_one_scale_set_of_a_name_in_a_group(url: str) -> None:
+def test_two_scale_sets_of_one_name_and_group_are_an_error(url: str) -> None:
     changes = {f"{OTHER}.url": url, f"{OTHER}.lanes.gpu": gpu_lane("t4", group="GPUs")}
     (finding,) = found("scale-set-name", every_key(changes))
     assert (finding.severity, finding.path) == ("error", f"{OTHER}.lanes.gpu")
@@ -156,7 +156,7 @@ def test_a_namespace_is_a_dns_label(key: str, name: str) -> None:
     assert found("namespace-name", jobs_in(**{key: ["n" * 63]})) == []
 
 
-def test_a_namespace_that_this_program_makes_already_is_no_namespace_for_jobs() -> None:
+def test_a_namespace_of_this_program_is_refused_for_jobs() -> None:
     data = jobs_in(namespaces=["nvidia-device-plugin"])
     (finding,) = found("namespace-name", data)
     assert finding.path == f"{LANES}.gpu.kubernetes_access.namespaces"
@@ -169,7 +169,7 @@ def test_a_namespace_that_this_program_makes_already_is_no_namespace_for_jobs() 
     assert "for host devices" in finding.message
 
 
-def test_gitlab_takes_no_tag_of_more_than_255_characters() -> None:
+def test_a_tag_of_more_than_255_characters_is_an_error() -> None:
     lane = f"{CI}.gitlab.lanes.gl"
     (finding,) = found("gitlab-tag", every_key({f"{lane}.tags": ["gpu", "t" * 256]}))
     assert (finding.severity, finding.path) == ("error", f"{lane}.tags")

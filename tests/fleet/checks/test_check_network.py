@@ -60,7 +60,7 @@ def test_ranges_of_two_clusters_that_overlap_are_a_warning() -> None:
     assert found("network-overlap", data) == []
 
 
-def test_a_wide_range_is_compared_with_every_one_in_it() -> None:
+def test_a_wide_range_is_compared_with_every_range_in_it() -> None:
     data = eks("10.0.0.0/16")
     for index, cidr in enumerate(("10.0.16.0/20", "10.0.64.0/20", "10.1.0.0/16")):
         data["clusters"][f"oci{index}"] = oke(cidr)["oci"]
@@ -71,12 +71,12 @@ def test_a_wide_range_is_compared_with_every_one_in_it() -> None:
 
 
 @pytest.mark.parametrize("cidr", ["127.0.0.0/16", "169.254.0.0/16", "224.0.0.0/16", "240.0.0.0/16"])
-def test_a_range_that_no_cloud_gives_is_an_error(cidr: str) -> None:
+def test_a_reserved_range_is_an_error(cidr: str) -> None:
     (finding,) = found("network-range", eks(cidr))
     assert (finding.severity, finding.path) == ("error", f"{CI}.network.cidr")
 
 
-def test_a_public_range_is_a_warning_and_a_private_one_nothing() -> None:
+def test_a_public_range_is_a_warning_and_a_private_one_has_no_finding() -> None:
     (finding,) = found("network-range", eks("8.8.0.0/16"))
     assert finding.severity == "warning"
     for cidr in ("10.7.0.0/16", "172.20.0.0/16", "192.168.0.0/16", "100.64.0.0/16"):
@@ -105,7 +105,7 @@ def test_a_pool_of_one_zone_has_one_subnet() -> None:
     assert "have 1019" in finding.message
 
 
-def test_the_appetite_of_the_network_plugin_is_a_warning() -> None:
+def test_addresses_that_the_vpc_cni_reserves_are_a_warning() -> None:
     # 20 addresses a g4dn.xlarge: two interfaces of ten. Four CPU nodes take 20 each as well.
     pools = {"t4": {**T4, "max_size": 98}}
     (finding,) = found("addresses", eks("10.0.0.0/20", pools=pools))
@@ -128,7 +128,7 @@ def test_pools_that_name_a_zone_fill_it_together() -> None:
     assert found("addresses", eks("10.0.0.0/20", pools=spread)) == []
 
 
-def test_the_addresses_of_an_existing_network_are_not_judged() -> None:
+def test_an_existing_network_has_no_finding() -> None:
     data = eks(pools={"t4": {**T4, "max_size": 5000}})
     data["clusters"]["ci"]["eks"]["network"] = {
         "vpc_id": "vpc-0123456789abcdef0",
@@ -154,7 +154,7 @@ def test_the_nodes_of_oke_have_a_subnet_and_the_pods_another() -> None:
 
 
 @pytest.mark.parametrize("cidr", ["10.0.0.0/8", "192.168.7.0/24", "172.16.0.1/32", "127.0.0.1/32"])
-def test_eks_takes_no_private_range_for_a_public_endpoint(cidr: str) -> None:
+def test_a_private_range_for_a_public_endpoint_is_an_error_on_eks(cidr: str) -> None:
     data = eks()
     data["clusters"]["ci"]["eks"]["api"] = {"allow": ["8.8.8.0/24", cidr]}
     (finding,) = found("api-range", data)
@@ -162,7 +162,7 @@ def test_eks_takes_no_private_range_for_a_public_endpoint(cidr: str) -> None:
     assert cidr in finding.message
 
 
-def test_the_range_of_an_example_is_a_note_and_one_of_somebody_nothing() -> None:
+def test_a_documentation_range_is_a_note_and_a_public_one_has_no_finding() -> None:
     data = eks()
     data["clusters"]["ci"]["eks"]["api"] = {"allow": ["203.0.113.0/24"]}
     (finding,) = found("api-range", data)
@@ -175,7 +175,7 @@ def test_oke_takes_private_ranges() -> None:
     assert found("api-range", {"clusters": oke(api={"allow": ["10.0.0.0/8"]})}) == []
 
 
-def test_a_private_endpoint_is_a_note_that_says_where_to_run() -> None:
+def test_a_private_endpoint_is_a_note() -> None:
     data = eks()
     data["clusters"] |= oke(api={"allow": ["8.8.8.0/24"]})
     (finding,) = found("private-endpoint", data)
@@ -183,7 +183,7 @@ def test_a_private_endpoint_is_a_note_that_says_where_to_run() -> None:
     assert finding.remedy.startswith("run pulumi inside the network")
 
 
-def test_a_range_that_is_wrong_in_itself_is_told_once() -> None:
+def test_a_range_with_an_error_of_form_is_reported_once() -> None:
     data = eks("10.0.0.0/20", pools={"t4": {**T4, "max_size": 5000}})
     data["clusters"]["ci"]["eks"]["network"]["cidr"] = "10.0.0.0/24"
     assert [one.path for one in refused(data)] == [f"{CI}.network.cidr"]

@@ -1,4 +1,4 @@
-"""Order: which pool a lane tries first, what the next one costs, and pools of no lane."""
+"""The order of a lane's pools, the price of each choice, and pools that no lane uses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fleet.checks.planted import found, stack_of
+from tests.fleet.samples import every_key
 
 PATH = "clusters.ci.github.lanes.gpu.pools"
 RULES = ("spot-behind", "dear-first", "dear-fallback")
@@ -38,7 +39,7 @@ SPOT = pool(capacity_type="SPOT")
         (pool("g5.16xlarge", capacity_type="SPOT"), pool("g5.xlarge"), []),
     ],
 )
-def test_the_order_of_pools_is_judged_by_how_they_are_had_and_by_price(
+def test_the_order_of_pools_is_checked_by_capacity_type_and_price(
     first: dict[str, Any], then: dict[str, Any], rules: list[str]
 ) -> None:
     data = fleet(first, then)
@@ -48,12 +49,12 @@ def test_the_order_of_pools_is_judged_by_how_they_are_had_and_by_price(
         assert [(one.severity, one.path) for one in told[rule]] == [("warning", PATH)]
 
 
-def test_a_dear_fallback_names_both_prices() -> None:
+def test_a_costly_fallback_has_both_prices() -> None:
     (finding,) = found("dear-fallback", fleet(pool("g4dn.xlarge"), pool("p4d.24xlarge")))
     assert "starts a node of 21.96 USD an hour instead of 0.53" in finding.message
 
 
-def test_a_node_that_more_jobs_share_is_not_dearer_by_its_price() -> None:
+def test_the_price_of_a_node_is_shared_by_its_jobs() -> None:
     # Four cards for 3.91 USD an hour, and one card for 1.20.
     data = fleet(pool("g4dn.12xlarge"), pool("g4dn.4xlarge"), cpu=1, memory="4Gi")
     assert not found("dear-first", data)
@@ -66,9 +67,9 @@ def test_a_gpu_pool_of_no_lane_is_a_note() -> None:
     assert (finding.severity, finding.path) == ("note", "clusters.ci.eks.pools.spare")
 
 
-def test_cpu_nodes_that_nobody_needs_have_their_price() -> None:
+def test_unused_cpu_nodes_are_a_warning_with_their_price() -> None:
     pools = {"gpu": pool(), "big": {**pool("m6i.4xlarge"), "min_size": 6, "max_size": 6}}
-    lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
+    lanes: dict[str, Any] = {"gpu": {"pools": ["gpu"], "gpus": 1}}
     (finding,) = found("unused-pool", stack_of(pools, lanes))
     assert (finding.severity, finding.path) == ("warning", "clusters.ci.eks.pools.big.min_size")
     assert "3,364 USD a month" in finding.message
@@ -76,7 +77,81 @@ def test_cpu_nodes_that_nobody_needs_have_their_price() -> None:
     assert not found("unused-pool", stack_of(pools, lanes)), "it has jobs"
 
 
-def test_the_pool_of_controllers_is_no_waste() -> None:
+def test_the_pool_of_the_controllers_has_no_finding() -> None:
     assert not found(
         "unused-pool", stack_of({"gpu": pool()}, {"gpu": {"pools": ["gpu"], "gpus": 1}})
     )
+
+
+def gpu_lane(*pools: str, **more: Any) -> dict[str, Any]:
+    return {"pools": list(pools), "gpus": 1, "max_runners": 1, **more}
+
+
+def test_lanes_with_opposite_orders_of_pools_are_a_warning() -> None:
+    (finding,) = found(
+        "preference",
+        every_key(
+            {
+                "clusters.ci.github.lanes.one": gpu_lane("t4", "a100"),
+                "clusters.ci.gitlab.lanes.two": {
+                    "pools": ["a100", "t4"],
+                    "gpus": 1,
+                    "runner": {"group_id": 1},
+                },
+            }
+        ),
+    )
+    assert (finding.rule, finding.path) == ("preference", "clusters.ci")
+    assert finding.severity == "warning", "jobs run all the same"
+    assert "lanes list the pools" in finding.message
+    assert "t4" in finding.message
+    assert "a100" in finding.message
+    assert finding.remedy == "list these pools in the same order in every lane"
+
+
+def test_lanes_with_a_cycle_of_three_pools_are_a_warning() -> None:
+    pool = {"instance_types": ["g5.xlarge"], "max_size": 1}
+    (finding,) = found(
+        "preference",
+        every_key(
+            {
+                "clusters.ci.eks.pools.a10": pool,
+                "clusters.ci.github.lanes.one": gpu_lane("t4", "a10"),
+                "clusters.ci.github.lanes.two": gpu_lane("a10", "a100"),
+                "clusters.ci.github.lanes.three": gpu_lane("a100", "t4"),
+            }
+        ),
+    )
+    assert finding.rule == "preference"
+
+
+def test_lanes_of_two_clusters_may_have_opposite_orders() -> None:
+    pool = {"instance_types": ["p4d.24xlarge"], "max_size": 1}
+    assert not found(
+        "preference",
+        every_key(
+            {
+                "clusters.existing.eks.pools.a100": pool,
+                "clusters.ci.github.lanes.one": gpu_lane("t4", "a100"),
+                "clusters.existing.github.lanes.two": gpu_lane("a100", "t4"),
+            }
+        ),
+    )
+
+
+SECOND = {
+    "shape": "VM.GPU.A10.1",
+    "boot_volume_gb": 400,
+    "image_id": "ocid1.image.oc1.eu-frankfurt-1.aaaaaaaaexample",
+    "max_size": 2,
+}
+
+
+def test_several_pools_of_a_lane_on_oke_are_a_warning() -> None:
+    changes = {
+        "clusters.oci.oke.pools.a10b": SECOND,
+        "clusters.oci.github.lanes.a10.pools": ["a10", "a10b"],
+    }
+    (finding,) = found("oke-pool-order", every_key(changes))
+    assert (finding.path, finding.severity) == ("clusters.oci.github.lanes.a10.pools", "warning")
+    assert not found("oke-pool-order", every_key()), "one pool has no order"

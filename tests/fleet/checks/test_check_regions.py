@@ -1,4 +1,4 @@
-"""Regions: names that no cloud has, and what lies in another region than its cluster."""
+"""Regions that a cloud does not have, and resources in another region than their cluster."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def frankfurt(data: dict[str, Any]) -> dict[str, Any]:
         (f"{OCI}.region", "eu-lisbon-1", ""),
     ],
 )
-def test_a_region_that_no_cloud_has_is_told_with_one_like_it(
+def test_an_unknown_region_is_a_warning_with_a_similar_one(
     path: str, region: str, meant: str
 ) -> None:
     data = every_key({path: region})
@@ -55,7 +55,7 @@ def test_a_region_that_no_cloud_has_is_told_with_one_like_it(
     assert finding.remedy.endswith("silence region")
 
 
-def test_regions_that_are_there_are_not_told() -> None:
+def test_known_regions_have_no_finding() -> None:
     data = every_key()
     assert not found("region", data)
     assert not found("other-region", data)
@@ -76,7 +76,7 @@ def test_regions_that_are_there_are_not_told() -> None:
         (f"{NETWORK}.pod_security_group_ids.0", of("networksecuritygroup", "phx")),
     ],
 )
-def test_what_lies_in_another_region_is_told_at_its_place(path: str, value: str) -> None:
+def test_resources_of_another_region_are_reported_at_their_path(path: str, value: str) -> None:
     (finding,) = found("other-region", every_key({path: value}))
     assert finding.severity == "error"
     assert finding.path == path.removesuffix(".0") + ("[0]" if path.endswith(".0") else "")
@@ -93,11 +93,11 @@ def test_what_lies_in_another_region_is_told_at_its_place(path: str, value: str)
         (f"{OCI}.availability_domains.0", "US-ASHBURN-AD-3"),
     ],
 )
-def test_a_region_that_is_not_known_for_certain_is_no_other_one(path: str, value: str) -> None:
+def test_an_unknown_key_of_a_region_has_no_finding(path: str, value: str) -> None:
     assert not found("other-region", every_key({path: value}))
 
 
-def test_a_wrong_region_is_told_once_where_all_else_agrees() -> None:
+def test_a_wrong_region_is_reported_once_if_all_resources_agree() -> None:
     (finding,) = found("other-region", every_key({f"{OCI}.region": "us-phoenix-1"}))
     assert finding.path == f"{OCI}.region"
     assert finding.message == (
@@ -107,7 +107,7 @@ def test_a_wrong_region_is_told_once_where_all_else_agrees() -> None:
     assert finding.remedy.startswith("write region: us-ashburn-1")
 
 
-def test_domains_of_phoenix_and_ashburn_say_their_region_in_their_own_way() -> None:
+def test_availability_domains_of_phoenix_and_ashburn_have_short_region_names() -> None:
     assert region_of_domain("Uocm:PHX-AD-2") == "us-phoenix-1"
     assert region_of_domain("kIdk:US-ASHBURN-AD-1") == "us-ashburn-1"
     assert region_of_domain("AP-TOKYO-1-AD-1") == "ap-tokyo-1"
@@ -127,7 +127,9 @@ def test_each_region_of_oci_has_one_key() -> None:
         ({"node_cycling": False, "eviction_minutes": 0}, False),
     ],
 )
-def test_an_update_that_waits_for_no_job_is_told(changes: dict[str, Any], told: bool) -> None:
+def test_an_update_that_does_not_wait_for_jobs_is_a_warning(
+    changes: dict[str, Any], told: bool
+) -> None:
     pool = f"{OCI}.pools.system"
     data = every_key({f"{pool}.{key}": value for key, value in changes.items()})
     findings = found("eviction", data)

@@ -1,4 +1,4 @@
-"""Security: what gives jobs, or strangers, more than they need."""
+"""Rights and secrets of jobs and strangers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def allowing(*ranges: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("ranges", [["0.0.0.0/0"], ["8.0.0.0/8"], ["0.0.0.0/1", "128.0.0.0/1"]])
-def test_an_endpoint_for_strangers_is_a_warning_and_an_error_where_strict(
+def test_a_wide_api_range_is_a_warning_and_an_error_if_strict(
     ranges: list[str],
 ) -> None:
     (finding,) = found("public-endpoint", allowing(*ranges))
@@ -36,12 +36,12 @@ def test_an_endpoint_for_strangers_is_a_warning_and_an_error_where_strict(
     assert finding.severity == "error"
 
 
-def test_a_range_of_ones_own_is_fine() -> None:
+def test_a_narrow_range_has_no_finding() -> None:
     assert found("public-endpoint", allowing("8.8.0.0/16", "9.0.0.0/9")) == []
     assert found("public-endpoint", lane()) == [], "a private endpoint is nobody's"
 
 
-def test_the_endpoint_of_oke_is_judged_alike() -> None:
+def test_the_endpoint_of_oke_is_checked_too() -> None:
     (finding,) = found(
         "public-endpoint", every_key({"clusters.oci.oke.api": {"allow": ["0.0.0.0/0"]}})
     )
@@ -54,7 +54,7 @@ def access(**more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("resource", ["secrets", "serviceaccounts/token"])
-def test_rights_to_secrets_are_a_warning_and_an_error_where_strict(resource: str) -> None:
+def test_rights_to_secrets_are_a_warning_and_an_error_if_strict(resource: str) -> None:
     rule = {"resources": ["pods", resource], "verbs": ["get", "create"]}
     (finding,) = found("wide-access", access(permissions=[rule]))
     assert (finding.severity, finding.path) == (
@@ -66,14 +66,14 @@ def test_rights_to_secrets_are_a_warning_and_an_error_where_strict(resource: str
     assert finding.severity == "error"
 
 
-def test_usual_rights_are_fine() -> None:
+def test_usual_rights_have_no_finding() -> None:
     assert found("wide-access", access()) == []
     other = {"api_groups": ["example.com"], "resources": ["secrets"], "verbs": ["get"]}
     assert found("wide-access", access(permissions=[other])) == [], "not Kubernetes' own secrets"
 
 
 @pytest.mark.parametrize("name", ["default", "kube-flannel", "gpu-operator"])
-def test_deploying_where_others_run_is_a_warning(name: str) -> None:
+def test_deploying_into_a_shared_namespace_is_a_warning(name: str) -> None:
     (finding,) = found("wide-access", access(existing_namespaces=[name]))
     assert finding.path == f"{LANE}.kubernetes_access.existing_namespaces"
     assert name in finding.message
@@ -105,7 +105,7 @@ _BODY = "abcDEF0123456789ghiJ"
         f"eyJhbGciOiJIUzI1NiJ9.eyJ{_BODY}.sig",
     ],
 )
-def test_a_token_in_the_environment_is_an_error_that_does_not_repeat_it(value: str) -> None:
+def test_a_token_in_a_variable_is_an_error_that_does_not_repeat_it(value: str) -> None:
     data = lane(env={"SETTING": value})
     (finding,) = found("secret-in-env", data)
     assert (finding.severity, finding.path) == ("error", f"{LANE}.env.SETTING")
@@ -157,11 +157,11 @@ def test_a_random_value_of_a_variable_that_is_called_a_secret_is_an_error(
         ("TORCH_CUDA_ARCH_LIST", "8.0;8.6;9.0+PTX"),
     ],
 )
-def test_what_is_no_secret_is_silent(name: str, value: str) -> None:
+def test_values_that_are_no_secret_have_no_finding(name: str, value: str) -> None:
     assert found("secret-in-env", lane(env={name: value})) == []
 
 
-def test_gitlab_lanes_are_searched_too() -> None:
+def test_gitlab_lanes_are_checked_too() -> None:
     (finding,) = found(
         "secret-in-env", every_key({"clusters.ci.gitlab.lanes.gl.env": {"X": f"glpat-{_BODY}"}})
     )
@@ -176,7 +176,7 @@ def test_gitlab_lanes_are_searched_too() -> None:
         ("ghcr.io/example/runner:main", "whose tag moves"),
     ],
 )
-def test_an_image_that_moves_is_a_warning_and_an_error_where_strict(image: str, words: str) -> None:
+def test_a_moving_tag_is_a_warning_and_an_error_if_strict(image: str, words: str) -> None:
     (finding,) = found("image-pin", lane(image=image))
     assert (finding.severity, finding.path) == ("warning", f"{LANE}.image")
     assert words in finding.message
@@ -198,13 +198,13 @@ def test_a_version_or_a_digest_is_a_pin() -> None:
         ({"run_as_root": True}, "run_as_root"),
     ],
 )
-def test_privileges_of_a_github_lane_are_shown(changes: dict[str, Any], key: str) -> None:
+def test_privileges_of_a_github_lane_are_warnings(changes: dict[str, Any], key: str) -> None:
     (finding,) = found("privileged", lane(**changes))
     assert (finding.severity, finding.path) == ("warning", f"{LANE}.{key}")
     assert found("privileged", lane()) == []
 
 
-def test_privileged_devices_and_gitlab_jobs_are_shown() -> None:
+def test_privileged_devices_and_gitlab_jobs_are_warnings() -> None:
     changes = {
         "clusters.honey.github.lanes.vulkan.device_access": "privileged",
         "clusters.ci.gitlab.lanes.gl.privileged": True,

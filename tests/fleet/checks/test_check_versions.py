@@ -30,7 +30,7 @@ def test_the_operator_runs_on_the_kubernetes_versions_of_its_list(
         assert f"the cluster has {version}:" in findings[0].message
 
 
-def test_a_cluster_of_unknown_version_is_not_judged() -> None:
+def test_a_cluster_without_a_version_has_no_finding() -> None:
     lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
     assert not found(
         "operator-kubernetes", existing_of({"gpu": cards()}, lanes, gpu_stack={"operator": {}})
@@ -46,7 +46,9 @@ def test_a_cluster_of_unknown_version_is_not_judged() -> None:
         (date(2027, 3, 28), "warning"),
     ],
 )
-def test_support_that_ends_is_said_sixty_days_before(today: date, severity: str | None) -> None:
+def test_the_end_of_support_is_reported_sixty_days_before(
+    today: date, severity: str | None
+) -> None:
     findings = found("kubernetes-support", stack_of(POOLS, LANES), today)
     assert [finding.severity for finding in findings] == ([severity] if severity else [])
     if findings:
@@ -61,7 +63,7 @@ def test_support_that_ends_is_said_sixty_days_before(today: date, severity: str 
         ("0.12.1", {"container_mode": "kubernetes-novolume"}, "container_mode"),
     ],
 )
-def test_what_an_older_arc_does_not_know_is_told(
+def test_features_that_an_older_arc_lacks_are_errors(
     version: str, lane: dict[str, Any], key: str
 ) -> None:
     data = stack_of(POOLS, {"gpu": {**LANES["gpu"], **lane}})
@@ -73,7 +75,7 @@ def test_what_an_older_arc_does_not_know_is_told(
 @pytest.mark.parametrize(
     ("release", "bad"), [("1.35.8-20260930", True), ("1.35.8-20261012", False)]
 )
-def test_a_known_bad_ami_release_is_told(release: str, bad: bool) -> None:
+def test_an_ami_release_with_a_known_fault_is_a_warning(release: str, bad: bool) -> None:
     pools = {"t4": {**POOLS["t4"], "release_version": release}}
     findings = found("ami-fault", stack_of(pools, LANES))
     assert bool(findings) is bad
@@ -82,7 +84,7 @@ def test_a_known_bad_ami_release_is_told(release: str, bad: bool) -> None:
         assert "20261012" in findings[0].remedy
 
 
-def test_a_runner_that_github_refuses_is_told_from_that_day_on() -> None:
+def test_a_runner_that_github_refuses_is_reported_from_that_day() -> None:
     image = "ghcr.io/actions/actions-runner:2.337.0"
     data = stack_of(POOLS, {"gpu": {**LANES["gpu"], "image": image}})
     assert not found("runner-age", data, date(2026, 11, 4))

@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 def git(folder: Path, *arguments: str) -> None:
     someone = ("-c", "user.name=test", "-c", "user.email=test@example.com")
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    subprocess.run(  # noqa: S603 - the test's own words
+    subprocess.run(  # noqa: S603 - constant arguments
         ["git", *someone, *arguments],  # noqa: S607 - git is found on the PATH
         cwd=folder,
         check=True,
@@ -149,7 +149,7 @@ def test_a_refused_stack_file_prints_every_finding(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("config: [", "is not YAML: line 1"),
         ("[]", "is not a stack file"),
@@ -158,16 +158,16 @@ def test_a_refused_stack_file_prints_every_finding(
     ],
 )
 def test_a_file_that_is_no_stack_file_is_refused_with_its_path(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, message: str
 ) -> None:
     bad = tmp_path / "Pulumi.bad.yaml"
     bad.write_text(text)
     assert main(["--config", str(bad)]) == 1
-    assert capsys.readouterr().err.startswith(f"{bad}: {said}")
+    assert capsys.readouterr().err.startswith(f"{bad}: {message}")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "one of the arguments --stack --config is required"),
         (["--stack", "none-such"], "Pulumi.none-such.yaml: cannot be read"),
@@ -181,13 +181,13 @@ def test_a_wrong_option_exits_with_2_and_the_reason(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
-    said: str,
+    message: str,
 ) -> None:
     monkeypatch.chdir(ROOT)
     with pytest.raises(SystemExit) as ended:
         (main_with_base if any("base" in one for one in arguments) else main)(arguments)
     assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "no json"])
@@ -227,11 +227,11 @@ def test_the_sdk_is_not_imported_and_rich_only_for_a_terminal(style: str, more: 
         f"main(['--config', {str(STAGING)!r}, '--format', {style!r}]); "
         "print('loaded:', *{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
-    ran = subprocess.run(  # noqa: S603 - the test's own words
+    ran = subprocess.run(  # noqa: S603 - constant arguments
         [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True
     )
     packages = {*ran.stderr.partition("loaded:")[2].split()}
-    assert "fleet" in packages, "the test would say nothing"
+    assert "fleet" in packages, "otherwise the test proves nothing"
     assert packages & {"pulumi", "grpc", "google", "rich", "pulumi_aws", "pulumi_oci"} == more
 
 
@@ -240,10 +240,10 @@ def test_a_refused_file_prints_its_findings_as_json(
 ) -> None:
     file.write_text(file.read_text().replace("gpus: 1", "gpus: 99"))
     assert main(["--config", str(file), "--format", "json"]) == 1
-    out, said = capsys.readouterr()
+    out, message = capsys.readouterr()
     refused = json.loads(out)
     assert refused["refused"] is True
     assert {one["rule"] for one in refused["findings"]} == {"fits"}
-    assert all(one["path"] in said and one["remedy"] in said for one in refused["findings"])
+    assert all(one["path"] in message and one["remedy"] in message for one in refused["findings"])
     assert main(["--config", str(file), "--format", "markdown"]) == 1
     assert capsys.readouterr().out == ""

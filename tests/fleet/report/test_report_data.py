@@ -1,4 +1,4 @@
-"""The report as data: its keys, and that what it says is what the plan says."""
+"""The report as data: its keys and values."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def test_unknown_keys_are_ignored_and_missing_ones_have_defaults() -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_pool_and_lane_is_listed_under_its_cluster(name: str) -> None:
     fleet = loaded(stack(name))
-    said = report_json(fleet)
+    found = report_json(fleet)
     for cluster in fleet.plan.clusters:
-        body = said["clusters"][cluster.name]
+        body = found["clusters"][cluster.name]
         assert [*body["pools"]] == [pool.name for pool in cluster.pools]
         lanes = [f"github/{lane.name}" for lane in cluster.github.lanes] if cluster.github else []
         lanes += [f"gitlab/{lane.name}" for lane in cluster.gitlab.lanes] if cluster.gitlab else []
         assert [*body["lanes"]] == lanes
-    assert said["totals"]["lanes"] == sum(len(one["lanes"]) for one in said["clusters"].values())
+    assert found["totals"]["lanes"] == sum(len(one["lanes"]) for one in found["clusters"].values())
 
 
 def test_the_report_has_the_stack_and_the_day_of_the_checks() -> None:
@@ -99,7 +99,7 @@ def test_a_cluster_has_its_version_and_the_end_of_support() -> None:
     assert oke.minor == "1.35"
     assert clusters["oci"]["support_rule"] == oke.support_end_rule
     assert clusters["oci"]["support_end"] == (oke.support_end and oke.support_end.isoformat())
-    assert clusters["honey"]["support_end"] is None, "somebody else decides that"
+    assert clusters["honey"]["support_end"] is None, "unknown for an existing cluster"
 
 
 def test_a_cluster_names_the_version_of_every_chart_that_is_installed_on_it() -> None:
@@ -132,10 +132,10 @@ def test_totals_count_the_cards_of_full_pools_by_model() -> None:
 
 def test_a_fraction_of_a_card_is_not_counted_as_a_card() -> None:
     fraction = {"instance_types": ["g6f.xlarge"], "max_size": 10}
-    said = report({"clusters.ci.eks.pools.slice": fraction})
-    assert said["totals"]["gpus"]["L4 (3 of 24 GB)"] == 10
-    assert "L4" not in said["totals"]["gpus"]
-    assert said["clusters"]["ci"]["pools"]["slice"]["gpu_memory_gb"] == 3
+    found = report({"clusters.ci.eks.pools.slice": fraction})
+    assert found["totals"]["gpus"]["L4 (3 of 24 GB)"] == 10
+    assert "L4" not in found["totals"]["gpus"]
+    assert found["clusters"]["ci"]["pools"]["slice"]["gpu_memory_gb"] == 3
 
 
 def test_the_memory_of_a_card_is_the_vendors_figure() -> None:
@@ -145,29 +145,29 @@ def test_the_memory_of_a_card_is_the_vendors_figure() -> None:
 
 
 def test_totals_are_sums_of_clusters_and_clusters_are_sums_of_pools() -> None:
-    said = report()
+    found = report()
     for end in ("floor", "ceiling"):
-        clusters = [one["usd_per_month"] for one in said["clusters"].values()]
+        clusters = [one["usd_per_month"] for one in found["clusters"].values()]
         whole = sum(one[end] for one in clusters if one is not None)
-        assert said["totals"]["usd_per_month"][end] == pytest.approx(whole, abs=0.05)
-        for cluster in said["clusters"].values():
+        assert found["totals"]["usd_per_month"][end] == pytest.approx(whole, abs=0.05)
+        for cluster in found["clusters"].values():
             pools = [one["usd_per_month"] for one in cluster["pools"].values()]
             if cluster["usd_per_month"] is not None:
                 summed = sum(one[end] for one in pools)
                 assert cluster["usd_per_month"][end] == pytest.approx(summed, abs=0.05)
-    assert said["clusters"]["honey"]["usd_per_month"] is None
+    assert found["clusters"]["honey"]["usd_per_month"] is None
 
 
 def test_the_dates_of_prices_are_a_range() -> None:
-    said = report()
+    found = report()
     days = [
         pool["price"]["date"]
-        for cluster in said["clusters"].values()
+        for cluster in found["clusters"].values()
         for pool in cluster["pools"].values()
         if pool["price"] is not None and pool["price"]["date"] is not None
     ]
-    assert said["totals"]["price_dates"] == [min(days), max(days)]
-    assert min(days) < max(days), "the test would say nothing"
+    assert found["totals"]["price_dates"] == [min(days), max(days)]
+    assert min(days) < max(days), "otherwise the test proves nothing"
     only_undated = changed(shipped_stack("staging"), {})
     pools = only_undated["clusters"]["ci-staging"]["eks"]["pools"]
     for name in [name for name in pools if name != "system"]:

@@ -66,7 +66,7 @@ def test_side_containers_count_for_jobs_per_node() -> None:
     assert placed(both) == [("t4", free // 1500, "cpu")]
     beside = 100 + 4 * 100
     assert placed(both, "gitlab/gl") == [("t4", free // (1500 + beside), "cpu")]
-    assert free // 1500 != free // (1500 + beside), "the test would say nothing"
+    assert free // 1500 != free // (1500 + beside), "otherwise the test proves nothing"
 
 
 def test_each_kind_of_node_of_a_pool_has_its_own_number_of_jobs() -> None:

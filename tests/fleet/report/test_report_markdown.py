@@ -32,7 +32,7 @@ def row(text: str, *cells: str) -> str:
         for line in text.splitlines()
         if line.startswith("|") and {*cells} <= {cell.strip() for cell in line.split("|")}
     ]
-    assert len(rows) == 1, f"{cells} stand in {len(rows)} rows"
+    assert len(rows) == 1, f"{cells} are in {len(rows)} rows"
     return rows[0]
 
 
@@ -69,7 +69,7 @@ def test_every_example_has_a_report(name: str) -> None:
     stack = yaml.safe_load((ROOT / "examples" / name).read_text())["config"]["gpu-runners:stack"]
     text = markdown_of(report_json(loaded(stack)))
     assert text.startswith("## Fleet\n")
-    assert "0 MiB" not in text, "nothing is said of what is not there"
+    assert "0 MiB" not in text, "absent amounts are not shown"
 
 
 def test_cost_picture_and_lanes_come_first() -> None:
@@ -97,13 +97,13 @@ def test_the_headline_counts_gpus_lanes_and_findings() -> None:
     assert f"| Lanes | {len(re.findall(r'[|] git(?:hub|lab)/', text))}, 1 paused |" in text
     report = {**report_json(loaded(every_key())), "silenced": []}
     one = {"rule": "r", "path": "clusters.ci", "message": "is odd", "remedy": "mend it"}
-    for severities, said in (
+    for severities, counts in (
         ((), "none"),
         (("warning",), "1 warning"),
         (("note", "warning", "note"), "1 warning, 2 notes"),
     ):
         report["findings"] = [{**one, "severity": severity} for severity in severities]
-        assert f"| Findings | {said}, as of {report['date']} |" in markdown_of(report)
+        assert f"| Findings | {counts}, as of {report['date']} |" in markdown_of(report)
 
 
 def test_pools_of_a_lane_are_numbered_if_there_are_several() -> None:
@@ -252,8 +252,8 @@ def test_a_code_span_holds_any_text(text: str) -> None:
 
 @given(st.text(max_size=30))
 def test_plain_text_shows_as_it_is(text: str) -> None:
-    said = plain(text).replace("\u200b", "") if "\u200b" not in text else plain(text)
-    assert not re.search(r"(?<!\\)(\\\\)*[`*_<\[]", said), "every mark is escaped"
+    escaped = plain(text).replace("\u200b", "") if "\u200b" not in text else plain(text)
+    assert not re.search(r"(?<!\\)(\\\\)*[`*_<\[]", escaped), "every mark is escaped"
 
 
 @given(st.lists(st.text(alphabet="ab|`\\ ", max_size=6), min_size=2, max_size=4))
@@ -263,7 +263,7 @@ def test_a_pipe_ends_no_cell(cells: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"),
+    ("text", "wanted"),
     [
         (size(0), "0 MiB"),
         (size(1023), "1023 MiB"),
@@ -278,8 +278,8 @@ def test_a_pipe_ends_no_cell(cells: list[str]) -> None:
         (span("0", "1"), "0 to 1"),
     ],
 )
-def test_amounts_are_rounded_and_have_a_unit(said: str, wanted: str) -> None:
-    assert said == wanted
+def test_amounts_are_rounded_and_have_a_unit(text: str, wanted: str) -> None:
+    assert text == wanted
 
 
 def test_nodes_of_an_existing_cluster_are_not_called_free() -> None:

@@ -50,8 +50,8 @@ def report(changes: dict[str, Any] | None = None) -> dict[str, Any]:
 
 def of_ci(changes: dict[str, Any] | None = None) -> str:
     """The picture of one cluster of it."""
-    said = report(changes)
-    return picture_of({**said, "clusters": {"ci": said["clusters"]["ci"]}})
+    whole = report(changes)
+    return picture_of({**whole, "clusters": {"ci": whole["clusters"]["ci"]}})
 
 
 def label(text: str, name: str) -> str:
@@ -73,10 +73,10 @@ def follows_the_grammar(text: str) -> None:
 def test_the_picture_shows_every_lane_with_its_labels_and_every_pool(
     name: str,
 ) -> None:
-    said = report_json(loaded(shipped_stack(name)))
-    text = picture_of(said)
+    whole = report_json(loaded(shipped_stack(name)))
+    text = picture_of(whole)
     follows_the_grammar(text)
-    for cluster, body in said["clusters"].items():
+    for cluster, body in whole["clusters"].items():
         assert f'["{cluster}#58; ' in text
         for pool in body["pools"]:
             assert f'[("{pool}<br/>' in text
@@ -110,14 +110,14 @@ def test_paused_lanes_and_pools_and_waiting_runners_are_marked() -> None:
 
 def hostile(name: str) -> dict[str, Any]:
     """A report in which everything is called that."""
-    said = report()
-    body = copy.deepcopy(said["clusters"]["ci"])
+    whole = report()
+    body = copy.deepcopy(whole["clusters"]["ci"])
     body["region"] = name
     pool, lane = body["pools"]["t4"], body["lanes"]["github/gpu"]
     pool |= {"kinds": [name], "gpu": name, "capacity": name}
     lane |= {"write": [name], "pools": [name]}
-    said["clusters"] = {name: {**body, "pools": {name: pool}, "lanes": {name: lane}}}
-    return said
+    whole["clusters"] = {name: {**body, "pools": {name: pool}, "lanes": {name: lane}}}
+    return whole
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -144,7 +144,7 @@ def test_valid_configuration():
         ("concurrent = 4\n", "found 0"),
         (CONFIG + "\n[[runners]]\n", "found 2"),
         (CONFIG.replace('executor = "kubernetes"', 'executor = "docker"'), "must be 'kubernetes'"),
-        (CONFIG.replace("executor =", 'token = "glrt-x"\nexecutor ='), "belongs into the Secret"),
+        (CONFIG.replace("executor =", 'token = "glrt-x"\nexecutor ='), "belongs in the Secret"),
         (
             CONFIG.replace("poll_timeout = 1800", "poll_timout = 1800"),
             "did you mean 'poll_timeout'",

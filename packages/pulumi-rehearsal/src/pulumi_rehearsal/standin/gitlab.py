@@ -93,7 +93,7 @@ def _owner_problems(inputs: Properties) -> Iterator[Problem]:
 
 def _tag_problems(inputs: Properties) -> Iterator[Problem]:
     if not given(inputs, "tagLists") and not flag(inputs, "untagged"):
-        yield "tagLists", "a runner must have tags, or untagged must be true: it gets no jobs else"
+        yield "tagLists", "must not be empty unless untagged is true: the runner would get no jobs"
     if len(items(inputs, "tagLists")) > MAX_TAGS:
         yield "tagLists", f"has more than {MAX_TAGS} tags"
     tags = texts(inputs, "tagLists")

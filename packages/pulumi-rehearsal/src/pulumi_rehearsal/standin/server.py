@@ -184,7 +184,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         )
 
     def Cancel(self, request: Any, context: Context) -> Any:
-        """The engine was interrupted."""
+        """End the injected stalls, because the engine was interrupted."""
         self.faults.cancel()
         return empty_pb2.Empty()
 
@@ -192,7 +192,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     @_answering
     def Check(self, request: Any, context: Context) -> Any:
-        """Inputs as the kind takes them, or its objections."""
+        """Return the inputs with defaults, or what is wrong with them."""
         news = wire.decode(request.news)
         olds = wire.decode(request.olds).properties if request.HasField("olds") else None
         try:

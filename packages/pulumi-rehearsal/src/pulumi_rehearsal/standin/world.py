@@ -121,7 +121,7 @@ class World:
             return self._generations[urn]
 
     def fresh_hex(self, seed: str, digits: int) -> str:
-        """Return hexadecimal digits that depend only on `seed` and on the number of calls with it."""
+        """Return hexadecimal digits that depend on `seed` and on the number of calls with it."""
         with self.lock:
             self._calls[seed] += 1
             text = f"{seed}#{self._calls[seed]}"

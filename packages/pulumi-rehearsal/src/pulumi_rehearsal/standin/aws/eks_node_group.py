@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 
 from pulumi_rehearsal.standin.aws import autoscaling, eks_node_group_rules, network_rules, tokens
 from pulumi_rehearsal.standin.aws.base import AwsKind, arn, region_of
-from pulumi_rehearsal.standin.aws.eks_cluster import NAME_PATTERN, cluster_named
+from pulumi_rehearsal.standin.aws.eks_cluster import NAME_PATTERN, cluster_named, minor
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes_names import LABEL_KEY, LABEL_VALUE
 from pulumi_rehearsal.standin.properties import (
@@ -264,8 +264,8 @@ def _described_template(inputs: Properties, template: Resource | None) -> Proper
 
 def _refuse_amazon_linux_2(cluster: Resource, inputs: Properties) -> None:
     version = text(inputs, "version") or text(cluster.outputs, "version") or ""
-    minor = eks_node_group_rules.minor(version) or 0
-    if (text(inputs, "amiType") or "").startswith("AL2_") and minor > LAST_AL2_MINOR:
+    is_al2 = (text(inputs, "amiType") or "").startswith("AL2_")
+    if is_al2 and (minor(version) or 0) > LAST_AL2_MINOR:
         raise Refusal(
             f"InvalidParameterException: AMI type {text(inputs, 'amiType')} does not exist for "
             f"Kubernetes {version}; use an AL2023 type"

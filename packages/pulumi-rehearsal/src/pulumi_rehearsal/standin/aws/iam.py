@@ -130,8 +130,8 @@ class RolePolicy(AwsKind):
         )
         if size > INLINE_POLICIES:
             raise Refusal(
-                f"LimitExceeded: the inline policies of role {role.id} have {size} characters, more "
-                f"than {INLINE_POLICIES}; shorten them, or attach a managed policy"
+                f"LimitExceeded: the inline policies of role {role.id} have {size} characters, "
+                f"over the limit of {INLINE_POLICIES}; shorten them, or attach a managed policy"
             )
 
 

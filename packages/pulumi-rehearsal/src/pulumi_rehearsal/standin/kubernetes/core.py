@@ -1,4 +1,4 @@
-"""Namespaces, Secrets, ConfigMaps, service accounts and roles."""
+"""Namespaces, Secrets, ConfigMaps, Roles and RoleBindings."""
 
 from __future__ import annotations
 
@@ -102,12 +102,6 @@ class ConfigMap(KubernetesObject):
             yield f"data.{key}", "is in binaryData too: a key can have one value only"
 
 
-class ServiceAccount(KubernetesObject):
-    """A service account."""
-
-    token: ClassVar[str] = "kubernetes:core/v1:ServiceAccount"
-
-
 class Role(KubernetesObject):
     """A role of one namespace."""
 
@@ -184,7 +178,6 @@ KINDS: Final = (
     Namespace(),
     Secret(),
     ConfigMap(),
-    ServiceAccount(),
     Role(),
     RoleBinding(),
 )

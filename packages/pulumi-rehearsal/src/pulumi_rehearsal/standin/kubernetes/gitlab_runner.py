@@ -278,7 +278,7 @@ def _runner_problems(runner: Properties) -> Iterator[Problem]:
     if text(runner, "executor") not in (None, "kubernetes"):
         yield "runners.executor", "must be 'kubernetes'"
     if lookup(runner, "token") is not None:
-        yield "runners.token", "belongs into the Secret: config.toml is stored in a ConfigMap"
+        yield "runners.token", "belongs in the Secret: config.toml is stored in a ConfigMap"
     for key in executor:
         here = f"runners.kubernetes.{key}"
         if key in NEWER_KEYS:

@@ -1,8 +1,11 @@
-"""Owners: one advertiser, one driver and one toolkit on every GPU pool."""
+"""One advertiser of GPUs, a known driver, and settings that take effect."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
+
+import pytest
 
 from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import cards, existing_of, found, planted, with_pool, with_values
@@ -11,7 +14,7 @@ from tests.fleet.samples import every_key
 LANES = {"gpu": {"pools": ["gpu"], "gpus": 1}}
 
 
-def test_a_pool_that_two_plugins_advertise_names_both() -> None:
+def test_a_pool_with_two_advertisers_is_an_error_with_both() -> None:
     def plant(cluster: ClusterPlan) -> ClusterPlan:
         operator = with_values(cluster.gpu_stack.operator, device_plugin=True)
         return dataclasses.replace(
@@ -26,7 +29,7 @@ def test_a_pool_that_two_plugins_advertise_names_both() -> None:
     assert "by NVIDIA's device plugin and the GPU Operator" in findings[0].message
 
 
-def test_oracles_plugin_is_there_unless_a_label_keeps_it_off() -> None:
+def test_oracles_plugin_runs_unless_a_label_keeps_it_off() -> None:
     def plant(cluster: ClusterPlan) -> ClusterPlan:
         labels = dict(cluster.pools[1].labels)
         del labels["oci.oraclecloud.com/disable-gpu-device-plugin"]
@@ -36,7 +39,7 @@ def test_oracles_plugin_is_there_unless_a_label_keeps_it_off() -> None:
     assert "by NVIDIA's device plugin and Oracle's device plugin" in finding.message
 
 
-def test_a_pool_that_nothing_advertises_would_offer_no_gpu() -> None:
+def test_a_pool_without_an_advertiser_is_an_error() -> None:
     def plant(cluster: ClusterPlan) -> ClusterPlan:
         gpu_stack = dataclasses.replace(cluster.gpu_stack, device_plugin=None)
         return dataclasses.replace(cluster, gpu_stack=gpu_stack)
@@ -47,7 +50,7 @@ def test_a_pool_that_nothing_advertises_would_offer_no_gpu() -> None:
     assert "gpu_stack.advertiser" in findings[0].remedy
 
 
-def test_nodes_of_which_nobody_knows_a_driver_are_told() -> None:
+def test_gpu_nodes_without_a_known_driver_are_a_warning() -> None:
     silent = cards()
     del silent["driver"]
     (finding,) = found("driver-unknown", existing_of({"gpu": silent}, LANES))
@@ -56,3 +59,24 @@ def test_nodes_of_which_nobody_knows_a_driver_are_told() -> None:
     operator = {"gpu_stack": {"operator": {"driver": True, "toolkit": True}}}
     assert not found("driver-unknown", existing_of({"gpu": silent}, LANES, **operator))
     assert not found("driver-unknown", existing_of({"gpu": cards()}, LANES))
+
+
+@pytest.mark.parametrize(
+    ("gpu_stack", "says"),
+    [
+        ({"advertiser": "device_plugin"}, "has advertiser"),
+        ({"advertiser": "operator", "operator": {}}, "has advertiser and operator"),
+        ({"operator": {}}, "has operator"),
+        ({"advertiser": "provider"}, None),
+        ({}, None),
+    ],
+)
+def test_a_gpu_stack_needs_a_gpu_pool(gpu_stack: dict[str, Any], says: str | None) -> None:
+    lanes = {"plain": {"pools": ["cpu"], "cpu": 1, "memory": "1Gi"}}
+    findings = found("gpu-stack-unused", existing_of({"cpu": {}}, lanes, gpu_stack=gpu_stack))
+    assert len(findings) == (says is not None)
+    if says:
+        assert (findings[0].severity, findings[0].path) == ("warning", "clusters.site.gpu_stack")
+        assert findings[0].message.startswith(says)
+    with_gpus = existing_of({"cpu": {}, "gpu": cards()}, lanes, gpu_stack=gpu_stack)
+    assert not found("gpu-stack-unused", with_gpus)

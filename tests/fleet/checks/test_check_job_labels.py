@@ -1,4 +1,4 @@
-"""Sharing of words: what a job says, and on which lanes it may land by it."""
+"""Labels and tags of jobs, and the lanes on which such jobs may run."""
 
 from __future__ import annotations
 
@@ -51,24 +51,25 @@ def fleet(
     return {"clusters": {"ci": cluster}}
 
 
-def tagged(where: str, *tags: str, gpus: int = 1, **more: Any) -> dict[str, Any]:
+def tagged(where: str, *tags: str, **more: Any) -> dict[str, Any]:
+    gpus = more.pop("gpus", 1)
     owner = {} if {"token", "existing_secret"} & more.keys() else {"runner": {"group_id": 42}}
     size = {"gpus": gpus} if where != "cpu" else {"cpu": 1, "memory": "1Gi"}
     return {"pools": [where], **size, "tags": list(tags), **owner, **more}
 
 
-def labelled(where: str, *labels: str, gpus: int = 1, **more: Any) -> dict[str, Any]:
-    size = {"gpus": gpus} if where != "cpu" else {"cpu": 1, "memory": "1Gi"}
+def labelled(where: str, *labels: str, **more: Any) -> dict[str, Any]:
+    size = {"gpus": more.pop("gpus", 1)} if where != "cpu" else {"cpu": 1, "memory": "1Gi"}
     return {"pools": [where], **size, "max_runners": 1, "labels": list(labels), **more}
 
 
-def said(data: dict[str, Any]) -> list[Finding]:
+def reported(data: dict[str, Any]) -> list[Finding]:
     return [finding for finding in judged(data) if finding.rule in RULES]
 
 
-def test_a_gpu_job_that_may_land_on_another_model_is_an_error() -> None:
+def test_a_gpu_job_that_may_run_on_another_model_is_an_error() -> None:
     lanes = {"t4": tagged("t4", "gpu"), "big": tagged("a100", "gpu", "a100")}
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert (finding.rule, finding.severity) == ("words", "error")
     assert finding.path == f"{GITLAB}.t4.tags"
     assert finding.message == (
@@ -79,26 +80,26 @@ def test_a_gpu_job_that_may_land_on_another_model_is_an_error() -> None:
     )
 
 
-def test_a_word_of_its_own_tells_a_lane_apart() -> None:
+def test_a_lane_with_a_tag_of_its_own_has_no_finding() -> None:
     lanes = {"t4": tagged("t4", "gpu-t4"), "big": tagged("a100", "gpu-a100", "a100")}
-    assert said(fleet(gitlab=lanes)) == []
+    assert reported(fleet(gitlab=lanes)) == []
 
 
-def test_lanes_of_the_same_words_are_told_once() -> None:
+def test_lanes_with_equal_tags_are_reported_once() -> None:
     lanes = {f"l{index}": tagged(("t4", "a100")[index % 2], "gpu") for index in range(40)}
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert finding.path == f"{GITLAB}.l0.tags"
     assert "also on l1 (A100-40GB), l3 (A100-40GB), l5 (A100-40GB) and 17 more: " in finding.message
 
 
-def test_lanes_of_one_model_and_size_may_have_the_same_words() -> None:
+def test_lanes_of_one_model_and_size_may_have_equal_tags() -> None:
     lanes = {"one": tagged("a100", "gpu"), "two": tagged("a100", "gpu", "a100")}
-    assert said(fleet(gitlab=lanes)) == []
+    assert reported(fleet(gitlab=lanes)) == []
 
 
 def test_another_size_of_the_same_model_is_a_warning() -> None:
     lanes = {"whole": tagged("a100", "a100", gpus=8), "one": tagged("a100", "a100", "small")}
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert (finding.rule, finding.severity) == ("words", "warning")
     assert finding.path == f"{GITLAB}.whole.tags"
     assert "also on one (A100-40GB): a job for 8 x A100-40GB" in finding.message
@@ -106,7 +107,7 @@ def test_another_size_of_the_same_model_is_a_warning() -> None:
 
 def test_a_slice_of_a_card_is_another_size() -> None:
     lanes = {"whole": tagged("a100", "a100"), "part": tagged("sliced", "a100", "slice")}
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert finding.severity == "warning"
     assert "part (1/4 of a A100-40GB)" in finding.message
 
@@ -120,13 +121,13 @@ def test_a_slice_of_a_card_is_another_size() -> None:
     ids=["a GPU job without GPU", "a CPU job on a GPU"],
 )
 def test_a_lane_without_gpus_beside_one_with_is_a_warning(lanes: Any, path: str) -> None:
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert (finding.severity, finding.path) == ("warning", f"{GITLAB}.{path}.tags")
 
 
-def test_a_lane_that_gives_its_jobs_both_models_anyway_has_nothing_to_tell() -> None:
+def test_a_lane_with_both_models_has_no_finding() -> None:
     lanes = {"any": {**tagged("t4", "gpu"), "pools": ["t4", "a100"]}, "t4": tagged("t4", "gpu")}
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert finding.severity == "warning", "t4 jobs may get an A100, through a lane that has both"
     assert finding.path == f"{GITLAB}.t4.tags"
 
@@ -143,34 +144,36 @@ def test_a_lane_that_gives_its_jobs_both_models_anyway_has_nothing_to_tell() -> 
     ],
     ids=["same group", "other group", "project", "instance", "secret", "token"],
 )
-def test_owners_decide_how_sure_it_is(other: dict[str, Any], severities: list[str]) -> None:
+def test_the_owners_decide_the_severity(other: dict[str, Any], severities: list[str]) -> None:
     big = {"pools": ["a100"], "gpus": 1, "tags": ["gpu", "a100"], **other}
     lanes = {"t4": tagged("t4", "gpu"), "big": big}
-    assert [one.severity for one in said(fleet(gitlab=lanes))] == severities
+    assert [one.severity for one in reported(fleet(gitlab=lanes))] == severities
 
 
-def test_another_gitlab_is_another_world() -> None:
+def test_lanes_of_another_gitlab_are_not_compared() -> None:
     data = fleet(gitlab={"t4": tagged("t4", "gpu")})
     other = fleet(gitlab={"big": tagged("a100", "gpu")})["clusters"]["ci"]
     other["existing"]["context"] = "other"
     other["gitlab"]["url"] = "https://gitlab.example.com"
     data["clusters"]["other"] = other
-    assert said(data) == []
+    assert reported(data) == []
     other["gitlab"]["url"] = "https://GitLab.com/"
-    (finding,) = said(data)
+    (finding,) = reported(data)
     assert finding.severity == "error"
     assert "big of cluster other (A100-40GB)" in finding.message
 
 
-def test_a_paused_lane_counts_and_is_called_so() -> None:
+def test_a_paused_lane_counts_and_the_message_has_it() -> None:
     lanes = {"t4": tagged("t4", "gpu"), "big": tagged("a100", "gpu", "a100", paused=True)}
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert "big (A100-40GB, paused)" in finding.message
 
 
-def test_gitlab_knows_tags_by_their_case_and_github_does_not() -> None:
-    assert said(fleet(gitlab={"t4": tagged("t4", "GPU"), "big": tagged("a100", "gpu")})) == []
-    (finding,) = said(fleet(github={"x": labelled("t4", "GPU"), "y": labelled("a100", "gpu", "z")}))
+def test_case_matters_in_tags_and_not_in_labels() -> None:
+    assert reported(fleet(gitlab={"t4": tagged("t4", "GPU"), "big": tagged("a100", "gpu")})) == []
+    (finding,) = reported(
+        fleet(github={"x": labelled("t4", "GPU"), "y": labelled("a100", "gpu", "z")})
+    )
     assert (finding.severity, finding.path) == ("warning", f"{GITHUB}.x.labels")
 
 
@@ -178,7 +181,7 @@ def test_labels_of_a_scale_set_that_another_model_has_too_are_a_warning_its_name
     None
 ):
     lanes = {"x": labelled("t4", "gpu", "linux"), "y": labelled("a100", "gpu", "linux", "a100")}
-    (finding,) = said(fleet(github=lanes))
+    (finding,) = reported(fleet(github=lanes))
     assert (finding.rule, finding.severity, finding.path) == (
         "words",
         "warning",
@@ -188,33 +191,33 @@ def test_labels_of_a_scale_set_that_another_model_has_too_are_a_warning_its_name
     assert finding.remedy.startswith("write runs-on: x in workflows")
 
 
-def test_a_scale_set_without_labels_is_told_apart_by_its_name() -> None:
-    assert said(fleet(github={"x": labelled("t4"), "y": labelled("a100", "gpu")})) == []
+def test_a_scale_set_without_labels_is_selected_by_its_name() -> None:
+    assert reported(fleet(github={"x": labelled("t4"), "y": labelled("a100", "gpu")})) == []
 
 
-def test_labels_that_say_nothing_of_hardware_are_a_warning() -> None:
+def test_labels_without_hardware_are_a_warning() -> None:
     lanes = {
         "x": labelled("t4", "self-hosted", "linux", "x64"),
         "y": labelled("a100", "self-hosted", "Linux", "X64"),
     }
-    (finding,) = said(fleet(github=lanes))
+    (finding,) = reported(fleet(github=lanes))
     assert (finding.rule, finding.severity) == ("words", "warning")
     assert finding.remedy.startswith("write runs-on: x in workflows")
 
 
 def test_another_runner_group_is_a_warning() -> None:
     lanes = {"x": labelled("t4", "gpu"), "y": labelled("a100", "gpu", "a100", group="Big")}
-    (finding,) = said(fleet(github=lanes))
+    (finding,) = reported(fleet(github=lanes))
     assert (finding.rule, finding.severity) == ("words", "warning")
 
 
-def test_a_general_word_of_several_models_is_one_warning() -> None:
+def test_a_label_shared_by_several_models_is_one_warning() -> None:
     lanes = {
         "t4": tagged("t4", "gpu", "cuda", "linux", "t4"),
         "big": tagged("a100", "gpu", "cuda", "linux", "a100"),
         "docker": tagged("cpu", "docker", "linux"),
     }
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert (finding.rule, finding.severity) == ("shared-words", "warning")
     assert finding.path == f"{GITLAB}.t4.tags"
     assert finding.message == (
@@ -223,22 +226,22 @@ def test_a_general_word_of_several_models_is_one_warning() -> None:
     )
 
 
-def test_a_word_of_hardware_on_a_lane_without_gpus_is_shared_too() -> None:
+def test_a_hardware_label_on_a_lane_without_gpus_is_shared_too() -> None:
     lanes = {"t4": tagged("t4", "cuda", "t4"), "build": tagged("cpu", "cuda", "build")}
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert finding.rule == "shared-words"
     lanes = {"t4": tagged("t4", "team", "t4"), "build": tagged("cpu", "team", "build")}
-    assert said(fleet(gitlab=lanes)) == []
+    assert reported(fleet(gitlab=lanes)) == []
 
 
-def test_words_of_two_owners_are_not_shared() -> None:
+def test_tags_of_two_owners_are_not_shared() -> None:
     lanes = {"x": tagged("t4", "gpu", "x"), "y": tagged("a100", "gpu", "y", runner={"group_id": 7})}
-    assert said(fleet(gitlab=lanes)) == []
+    assert reported(fleet(gitlab=lanes)) == []
 
 
-def test_the_name_of_another_lane_is_no_label() -> None:
+def test_the_name_of_another_lane_as_a_label_is_an_error() -> None:
     lanes = {"gpu-t4": labelled("t4"), "big": labelled("a100", "GPU-T4")}
-    (finding,) = said(fleet(github=lanes))
+    (finding,) = reported(fleet(github=lanes))
     assert (finding.rule, finding.severity) == ("lane-name", "error")
     assert finding.path == f"{GITHUB}.big.labels"
     assert finding.message == (
@@ -248,37 +251,37 @@ def test_the_name_of_another_lane_is_no_label() -> None:
 
 
 def test_the_name_of_a_lane_of_the_same_hardware_is_a_warning() -> None:
-    (finding,) = said(fleet(github={"old": labelled("t4"), "new": labelled("t4", "old")}))
+    (finding,) = reported(fleet(github={"old": labelled("t4"), "new": labelled("t4", "old")}))
     assert (finding.rule, finding.severity) == ("lane-name", "warning")
 
 
-def test_one_name_in_two_groups_is_told_where_the_hardware_differs() -> None:
+def test_one_name_in_two_groups_is_reported_if_the_hardware_differs() -> None:
     other = fleet(github={"gpu": labelled("a100", group="Big")})["clusters"]["ci"]
     other["existing"]["context"] = "other"
     data = fleet(github={"gpu": labelled("t4")})
     data["clusters"]["other"] = other
-    (finding,) = said(data)
+    (finding,) = reported(data)
     assert (finding.rule, finding.severity) == ("lane-name", "warning")
     assert finding.path == "clusters.other.github.lanes.gpu"
     assert "gpu of cluster ci (T4) of another runner group" in finding.message
     other["github"]["lanes"]["gpu"]["pools"] = ["t4"]
-    assert said(data) == []
+    assert reported(data) == []
 
 
-def test_one_name_in_one_group_is_told_as_the_name_of_a_scale_set() -> None:
+def test_one_name_in_one_group_is_reported_as_scale_set_name() -> None:
     other = fleet(github={"gpu": labelled("a100")})["clusters"]["ci"]
     other["existing"]["context"] = "other"
     data = fleet(github={"gpu": labelled("t4")})
     data["clusters"]["other"] = other
-    assert said(data) == []
+    assert reported(data) == []
     assert [one.rule for one in judged(data) if one.severity == "error"] == ["scale-set-name"]
 
 
 def test_a_gpu_lane_that_takes_jobs_without_tags_is_a_warning() -> None:
-    (finding,) = said(fleet(gitlab={"t4": tagged("t4", "t4", run_untagged=True)}))
+    (finding,) = reported(fleet(gitlab={"t4": tagged("t4", "t4", run_untagged=True)}))
     assert (finding.rule, finding.severity) == ("untagged", "warning")
     assert finding.path == f"{GITLAB}.t4.run_untagged"
-    assert said(fleet(gitlab={"cpu": tagged("cpu", "cpu", run_untagged=True)})) == []
+    assert reported(fleet(gitlab={"cpu": tagged("cpu", "cpu", run_untagged=True)})) == []
 
 
 @pytest.mark.parametrize("key", ["token", "existing_secret"])
@@ -288,28 +291,28 @@ def test_two_lanes_of_one_token_are_one_runner(key: str) -> None:
         "t4": tagged("t4", "t4", **{key: value}),
         "big": tagged("a100", "a100", **{key: value}),
     }
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert (finding.rule, finding.severity) == ("one-runner", "warning")
     assert finding.path == f"{GITLAB}.big.{key}"
     assert f"that of {GITLAB}.t4" in finding.message
     lanes["big"] = tagged("t4", "a100", **{key: value})
-    assert said(fleet(gitlab=lanes)) == [], "two managers of one runner, on the same hardware"
+    assert reported(fleet(gitlab=lanes)) == [], "two managers of one runner, on the same hardware"
 
 
-def test_a_token_for_jobs_with_and_without_gpus_is_a_warning() -> None:
+def test_one_token_for_jobs_with_and_without_gpus_is_a_warning() -> None:
     token = {"token": {"secret": "runnerToken"}}
     lanes = {"t4": tagged("t4", "t4", **token), "c": tagged("cpu", "cpu", **token)}
-    (finding,) = said(fleet(gitlab=lanes))
+    (finding,) = reported(fleet(gitlab=lanes))
     assert (finding.rule, finding.severity) == ("one-runner", "warning")
 
 
-def test_a_lane_whose_pool_is_wrong_in_itself_echoes_nothing() -> None:
+def test_a_lane_on_a_pool_with_an_error_has_no_finding() -> None:
     data = fleet(gitlab={"t4": tagged("t4", "gpu"), "big": tagged("a100", "gpu", "a100")})
     data["clusters"]["ci"]["existing"]["pools"]["a100"]["gpu"] = "A1000"
     assert [one.path for one in refused(data)] == ["clusters.ci.existing.pools.a100.gpu"]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_shipped_stacks_tell_their_lanes_apart(name: str) -> None:
+def test_the_shipped_stacks_have_no_finding_about_labels(name: str) -> None:
     fleet_ = loaded(shipped_stack(name))
     assert [one for one in fleet_.findings if one.rule == "lane-name"] == []
