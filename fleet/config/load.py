@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sized
+from contextlib import suppress
 from difflib import get_close_matches
 from types import UnionType
 from typing import Any, Generic, NamedTuple, TypeVar, Union, cast, get_args, get_origin
@@ -201,15 +202,18 @@ def _example(field: FieldInfo) -> object:
 
 
 def _not_a_model(root: type[Model], location: Path, value: object) -> tuple[str, str]:
-    fields = fields_at(root, location)
-    if _model_at(root, location) is Secret:
+    model = _model_at(root, location)
+    if model is Secret:
         return (
             f"is {_noun(value)}, but a stack file never contains the value of a secret",
             f"write {location[-1]}: {{secret: name}} and run `pulumi config set --secret "
             "gpu-runners:name`",
         )
-    empty = "" if any(one.is_required() for one in fields.values()) else ", or {} for the defaults"
-    return f"is {_noun(value)}, not a map", f"write its keys under it: {', '.join(fields)}{empty}"
+    empty = ""
+    with suppress(ValidationError):
+        empty = ", or {} for the defaults" if model is not None and model() else ""
+    keys = ", ".join(fields_at(root, location))
+    return f"is {_noun(value)}, not a map", f"write its keys under it: {keys}{empty}"
 
 
 def _unknown_key(root: type[Model], location: Path, fields: Fields) -> tuple[str, str]:
