@@ -13,7 +13,6 @@ from fleet.clusters.eks import EksPlan
 from fleet.clusters.existing import ExistingPlan
 from fleet.findings import Finding
 from fleet.plan import ClusterPlan
-from fleet.runners.gitlab import GitLabLanePlan
 
 _AUTONAME = len("-0123456")
 """What the AWS provider adds to the logical name of a node group."""
@@ -169,8 +168,8 @@ def _own_namespaces(cluster: ClusterPlan) -> dict[str, str]:
 @check("gitlab-tag")
 def gitlab_tags(view: View) -> Iterator[Finding]:
     """Tags that are longer than GitLab allows."""
-    for lane in view.lanes:
-        for tag in lane.plan.labels if isinstance(lane.plan, GitLabLanePlan) else ():
+    for lane in view.gitlab_lanes:
+        for tag in lane.plan.labels:
             if len(tag) > GITLAB_TAG.max_length:
                 yield gitlab_tags.finding(
                     f"{lane.path}.tags",

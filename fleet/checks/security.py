@@ -16,7 +16,6 @@ from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.oke import OkePlan
 from fleet.config.github import GitHubLane
-from fleet.config.gitlab import GitLabLane
 from fleet.findings import Finding
 from fleet.kubernetes.labels import Namespaces
 from fleet.runners.lanes import JobAccess
@@ -177,10 +176,10 @@ def unpinned_images(view: View) -> Iterator[Finding]:
 @check("privileged", "warning", strict=True)
 def privileges(view: View) -> Iterator[Finding]:
     """Jobs that run privileged or as root."""
-    for lane in view.lanes:
-        if isinstance(lane.spec, GitHubLane):
-            yield from _github_privileges(lane.path, lane.spec)
-        elif isinstance(lane.spec, GitLabLane) and lane.spec.privileged:
+    for lane in view.github_lanes:
+        yield from _github_privileges(lane.path, lane.spec)
+    for lane in view.gitlab_lanes:
+        if lane.spec.privileged:
             yield privileges.finding(
                 f"{lane.path}.privileged",
                 message=(

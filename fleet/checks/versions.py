@@ -22,10 +22,8 @@ from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
-from fleet.config.github import GitHubLane
 from fleet.findings import Finding
 from fleet.plan import ClusterPlan
-from fleet.runners.github import GitHubLanePlan
 
 _NOTICE = timedelta(days=60)
 """How long before the end of support a version is reported."""
@@ -146,12 +144,9 @@ def ami_faults(view: View) -> Iterator[Finding]:
 @check("runner-age", "warning")
 def runner_ages(view: View) -> Iterator[Finding]:
     """GitHub runner images that are too old: GitHub assigns them no jobs."""
-    for lane in view.lanes:
-        github = view.spec_of(lane.cluster).github
-        if not isinstance(lane.spec, GitHubLane) or not isinstance(lane.plan, GitHubLanePlan):
-            continue
+    for lane in view.github_lanes:
         # GitHub Enterprise Server updates runners to its own version.
-        if github is None or not _GITHUB_CLOUD.match(github.url):
+        if not _GITHUB_CLOUD.match(lane.forge.url):
             continue
         version = runner_version(lane.plan.job.image)
         end = runner_refused_from(version) if version is not None else None

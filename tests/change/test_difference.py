@@ -176,7 +176,7 @@ def test_a_renamed_cluster_does_not_change_its_pools_and_lanes() -> None:
     assert found["clusters"]["added"] == found["clusters"]["removed"] == []
     unchanged(found, "clusters")
     assert [one["what"] for one in found["updates"]] == ["cluster"], (
-        "although the engine creates it anew"
+        "the engine still replaces it"
     )
 
 

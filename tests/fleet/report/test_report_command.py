@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 
 from change.report import main as main_with_base
 from fleet.report.__main__ import main
+from tests.change.repositories import committed
 from tests.fleet.report.reports import report_json
 from tests.fleet.samples import ROOT, loaded, shipped, shipped_stack
 
@@ -26,38 +27,16 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A copy of the staging stack in a folder of its own, under git."""
-    copied = tmp_path / "Pulumi.staging.yaml"
-    copied.write_text(STAGING.read_text())
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "--message", "first")
-    return copied
-
-
-def git(folder: Path, *arguments: str) -> None:
-    someone = ("-c", "user.name=test", "-c", "user.email=test@example.com")
-    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    subprocess.run(  # noqa: S603 - constant arguments
-        ["git", *someone, *arguments],  # noqa: S607 - git is found on the PATH
-        cwd=folder,
-        check=True,
-        env=environment,
-    )
+    """The staging stack in a git repository of its own."""
+    committed(tmp_path, {STAGING.name: STAGING.read_text()})
+    return tmp_path / STAGING.name
 
 
 def resize(file: Path) -> None:
-    """One more node at most in the GPU pool."""
-    before = file.read_text()
-    pool = next(
-        name
-        for name, body in shipped_stack("staging")["clusters"]["ci-staging"]["eks"]["pools"].items()
-        if body["instance_types"][0].startswith("g")
-    )
-    head, _, tail = before.partition(f"{pool}:")
-    most = tail.partition("max_size: ")[2].split()[0].rstrip(",}")
-    file.write_text(f"{head}{pool}:{tail.replace(f'max_size: {most}', 'max_size: 9', 1)}")
-    assert file.read_text() != before
+    """Raise the maximum of the GPU pool to 9 nodes."""
+    text, number = re.subn(r"(?s)(\n +t4:.*?max_size: )\d+", r"\g<1>9", file.read_text(), count=1)
+    assert number == 1
+    file.write_text(text)
 
 
 def test_json_is_the_data_of_the_stack(

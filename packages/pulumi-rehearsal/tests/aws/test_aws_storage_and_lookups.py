@@ -94,6 +94,10 @@ def test_the_zones_are_those_of_the_region(account):
     assert zones["zoneIds"][0] == "usw2-az1"
 
 
+def test_the_region_is_the_providers(account):
+    assert account.look("aws:index/getRegion:getRegion")["region"] == "us-west-2"
+
+
 def test_the_caller_is_of_the_made_up_account(account):
     identity = account.look("aws:index/getCallerIdentity:getCallerIdentity")
     assert identity["accountId"] == "111122223333"

@@ -1,4 +1,4 @@
-"""AWS data sources that need no resource of the stack: account, partition, zones."""
+"""AWS data sources that need no resource of the stack: account, region, partition, zones."""
 
 from __future__ import annotations
 
@@ -27,6 +27,22 @@ class GetCallerIdentity(Lookup):
             "arn": session,
             "id": ACCOUNT,
             "userId": "AROAREHEARSAL00000000:pulumi",
+        }
+
+
+class GetRegion(Lookup):
+    """The region of the provider."""
+
+    token = "aws:index/getRegion:getRegion"
+
+    def invoke(self, args: Properties, scope: str, world: World) -> Properties:
+        region = region_of(scope, args)
+        return {
+            "description": region,
+            "endpoint": f"ec2.{region}.amazonaws.com",
+            "id": region,
+            "name": region,
+            "region": region,
         }
 
 
@@ -76,6 +92,7 @@ def _short(region: str) -> str:
 
 LOOKUPS = (
     GetCallerIdentity(),
+    GetRegion(),
     GetPartition(),
     GetAvailabilityZones(),
 )
