@@ -35,7 +35,7 @@ def over_commitment(view: View) -> Iterator[Finding]:
 def _limits(lane: LaneView) -> str:
     """Return which resource limits the jobs on a node of each pool."""
     return ", ".join(
-        f"{copies(lane.asked, offer(pool, pool.nodes[0]))[1]} limits {pool.name}"
+        f"{copies(lane.requests, offer(pool, pool.nodes[0]))[1]} limits {pool.name}"
         for pool in lane.pools
         if not pool.paused
     )
@@ -51,7 +51,7 @@ def _jobs_at_once(lane: LaneView) -> int:
 
 
 def _jobs_on(lane: LaneView, pool: Pool, node: Node) -> int:
-    return copies(lane.asked, offer(pool, node))[0]
+    return copies(lane.requests, offer(pool, node))[0]
 
 
 @check("shared-pools", "note")
@@ -112,7 +112,7 @@ def stranded(view: View) -> Iterator[Finding]:
         for pool in lane.pools:
             others = smallest[lane.cluster.name, pool.name]
             for node in pool.nodes:
-                jobs, limit = copies(lane.asked, offer(pool, node))
+                jobs, limit = copies(lane.requests, offer(pool, node))
                 idle = node.advertised - jobs * lane.job.gpus
                 usable = any(gpus <= idle and path != lane.path for gpus, path in others)
                 if not jobs or idle <= 0 or usable:

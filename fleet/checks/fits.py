@@ -43,7 +43,7 @@ def _maxima(lane: LaneView, pool: Pool, node: Node) -> Iterator[Finding]:
         ("max_cpu", CPU, most.cpu_m, own.cpu_m),
         ("max_memory", MEMORY, most.memory_mib, own.memory_mib),
     ):
-        others = lane.asked[resource] - request
+        others = lane.requests[resource] - request
         if maximum > request and maximum + others > has[resource]:
             yield job_fits.finding(
                 f"{lane.path}.{key}",
@@ -57,14 +57,14 @@ def _missing(lane: LaneView, pool: Pool, node: Node) -> Iterator[Finding]:
     written = {CPU: lane.spec.cpu, MEMORY: lane.spec.memory, DISK: lane.spec.disk}
     requested = {CPU: own.cpu_m, MEMORY: own.memory_mib, DISK: own.disk_mib}
     no_share: list[str] = []
-    for resource in lacking(lane.asked, has):
+    for resource in lacking(lane.requests, has):
         if resource not in _KEYS and resource != PODS:
             continue  # a device that the pool lacks is a finding of the check `device`
         if lane.job.gpus and resource in written and written[resource] is None:
             no_share.append(_SHORT_NAMES.get(resource, resource))
             continue
         key = _KEYS.get(resource)
-        job_part = requested.get(resource, lane.asked[resource])
+        job_part = requested.get(resource, lane.requests[resource])
         remedy = "use larger nodes"
         if resource in written:
             remedy = f"lower {key}, remove it for the fair share of the node, or use larger nodes"
@@ -72,7 +72,7 @@ def _missing(lane: LaneView, pool: Pool, node: Node) -> Iterator[Finding]:
             remedy = f"lower {key} or use larger nodes"
         yield job_fits.finding(
             f"{lane.path}.{key}" if key else lane.path,
-            message=_too_much(resource, job_part, lane.asked[resource] - job_part, pool, node),
+            message=_too_much(resource, job_part, lane.requests[resource] - job_part, pool, node),
             remedy=remedy,
         )
     if no_share:

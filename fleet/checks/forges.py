@@ -16,11 +16,9 @@ from typing import Final
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
-from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
 from fleet.config.urls import host
 from fleet.findings import Finding
-from fleet.runners.github import GitHubLanePlan
 
 _HOSTED: Final = re.compile(
     r"(ubuntu|windows|macos)-(latest|slim|\d+(\.\d+)?)(-(arm|intel|large|xlarge|vs\d{4}))?"
@@ -48,11 +46,9 @@ _NAMED_MODEL: Final = re.compile(rf"(?<![a-z0-9])({'|'.join(map(re.escape, _MODE
 @check("instance-runner")
 def instance_runners(view: View) -> Iterator[Finding]:
     """Instance runners of gitlab.com, which only its administrators can create."""
-    for lane in view.lanes:
-        gitlab = view.spec_of(lane.cluster).gitlab
-        if not isinstance(lane.spec, GitLabLane) or gitlab is None or lane.spec.runner is None:
-            continue
-        if lane.spec.runner.instance and host(gitlab.url) == "gitlab.com":
+    for lane in view.gitlab_lanes:
+        runner = lane.spec.runner
+        if runner is not None and runner.instance and host(lane.forge.url) == "gitlab.com":
             yield instance_runners.finding(
                 f"{lane.path}.runner.instance",
                 message=(
@@ -69,12 +65,10 @@ def instance_runners(view: View) -> Iterator[Finding]:
 @check("kept-at-gitlab", "warning")
 def kept_at_gitlab(view: View) -> Iterator[Finding]:
     """Lanes that set what GitLab keeps with an existing runner, and this program cannot change."""
-    for lane in view.lanes:
+    for lane in view.gitlab_lanes:
         spec = lane.spec
-        if not isinstance(spec, GitLabLane) or spec.runner is not None:
-            continue
         written = [key for key in _KEPT_AT_GITLAB if key in spec.model_fields_set]
-        if written:
+        if written and spec.runner is None:
             source = "token" if spec.token is not None else "existing_secret"
             yield kept_at_gitlab.finding(
                 lane.path,
@@ -91,18 +85,15 @@ def kept_at_gitlab(view: View) -> Iterator[Finding]:
 @check("hosted-label", "warning")
 def hosted_labels(view: View) -> Iterator[Finding]:
     """Scale sets with a name or label of GitHub-hosted runners."""
-    for lane in view.lanes:
-        github, plan = view.spec_of(lane.cluster).github, lane.plan
-        if not isinstance(plan, GitHubLanePlan) or github is None:
-            continue
-        server = host(github.url)
+    for lane in view.github_lanes:
+        server = host(lane.forge.url)
         if server not in ("github.com", "www.github.com") and not server.endswith(".ghe.com"):
             continue
-        for label in plan.labels:
+        for label in lane.plan.labels:
             if _HOSTED.fullmatch(label.lower()):
-                is_name = label == plan.name
+                is_name = label == lane.plan.name
                 yield hosted_labels.finding(
-                    plan.path if is_name else f"{plan.path}.labels",
+                    lane.path if is_name else f"{lane.path}.labels",
                     message=(
                         f"{'has the name' if is_name else 'has'} {label}, a label of GitHub-hosted "
                         f"runners: a job with runs-on: {label} may run on either"
@@ -139,10 +130,10 @@ def model_labels(view: View) -> Iterator[Finding]:
 def _labels(lane: LaneView) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the end of the path and the labels of each place that the user wrote."""
     yield "", (lane.plan.name,)
-    if isinstance(lane.spec, GitHubLane):
-        yield ".labels", lane.spec.labels
-    elif isinstance(lane.spec, GitLabLane):
+    if isinstance(lane.spec, GitLabLane):
         yield ".tags", lane.spec.tags
+    else:
+        yield ".labels", lane.spec.labels
 
 
 def _is_same_model(model: str, other: str) -> bool:

@@ -11,7 +11,6 @@ from typing import Final
 
 from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
-from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
 from fleet.config.lanes import VISIBLE_DEVICES, visible_indexes
 from fleet.findings import Finding
@@ -57,9 +56,8 @@ def _capabilities(lane: LaneView) -> tuple[str, tuple[str, ...]] | None:
 @check("docker-gpus", "warning")
 def docker_gpus(view: View) -> Iterator[Finding]:
     """GPU lanes with a Docker daemon, whose containers see no GPU."""
-    for lane in view.lanes:
-        spec = lane.spec
-        if isinstance(spec, GitHubLane) and spec.container_mode == "dind" and lane.job.gpus:
+    for lane in view.github_lanes:
+        if lane.spec.container_mode == "dind" and lane.job.gpus:
             yield docker_gpus.finding(
                 f"{lane.path}.container_mode",
                 message=(
@@ -97,11 +95,10 @@ def hidden_gpus(view: View) -> Iterator[Finding]:
 @check("device-group", "note")
 def unopened_devices(view: View) -> Iterator[Finding]:
     """Lanes with /dev/dri whose jobs may not be in the group that owns it."""
-    for lane in view.lanes:
+    for lane in view.github_lanes:
         spec = lane.spec
         if (
-            isinstance(spec, GitHubLane)
-            and spec.device == "dri"
+            spec.device == "dri"
             and spec.device_access == "plugin"
             and not spec.supplemental_groups
             and not spec.run_as_root

@@ -10,7 +10,6 @@ from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
 from fleet.clusters.nodes import Pool
 from fleet.clusters.oke import OkePool
-from fleet.config.github import GitHubLane
 from fleet.config.gitlab import GitLabLane
 from fleet.config.oke_pools import GPU_BOOT_VOLUME_GB
 from fleet.config.pools import EKS_GPU_DISK_GIB
@@ -38,11 +37,9 @@ def unqualified_images(view: View) -> Iterator[Finding]:
 @check("runner-image")
 def runner_images(view: View) -> Iterator[Finding]:
     """GitHub lanes whose image has no GitHub runner; every container mode starts it from there."""
-    for lane in view.lanes:
+    for lane in view.github_lanes:
         image = lane.spec.image
-        if not isinstance(lane.spec, GitHubLane) or image is None:
-            continue
-        lacks = lacks_github_runner(image)
+        lacks = lacks_github_runner(image) if image is not None else None
         if lacks is not None:
             verb = "has" if lacks == "certain" else "by its name has"
             hint = (
@@ -80,7 +77,7 @@ def unpulled_images(view: View) -> Iterator[Finding]:
 def _never_pulls(lane: LaneView) -> bool:
     if isinstance(lane.spec, GitLabLane):
         return set(lane.spec.pull_policy) == {"never"}
-    return isinstance(lane.spec, GitHubLane) and lane.spec.pull_policy == "Never"
+    return lane.spec.pull_policy == "Never"
 
 
 @check("image-disk", "warning")

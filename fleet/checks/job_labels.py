@@ -25,9 +25,8 @@ from fleet.checks.runners import (
     scopes,
     with_all,
 )
-from fleet.checks.view import LaneView, View
+from fleet.checks.view import GitLabLaneView, View
 from fleet.findings import Finding
-from fleet.runners.gitlab import GitLabLanePlan
 
 _NAMED = 3
 """Other lanes that one message names; the rest are counted."""
@@ -208,14 +207,9 @@ def _named_alike(runner: Runner, other: Runner) -> Finding:
 @check("untagged", "warning")
 def untagged_jobs(view: View) -> Iterator[Finding]:
     """GPU lanes that take jobs without tags, which did not request a GPU."""
-    for lane in view.lanes:
-        plan = lane.plan
-        if (
-            isinstance(plan, GitLabLanePlan)
-            and plan.runner is not None
-            and plan.runner.run_untagged
-            and lane.job.gpus
-        ):
+    for lane in view.gitlab_lanes:
+        runner = lane.plan.runner
+        if runner is not None and runner.run_untagged and lane.job.gpus:
             yield untagged_jobs.finding(
                 f"{lane.path}.run_untagged",
                 message="is on: any job without tags takes a GPU, and may start a GPU node",
@@ -226,16 +220,17 @@ def untagged_jobs(view: View) -> Iterator[Finding]:
 @check("one-runner", "warning")
 def shared_tokens(view: View) -> Iterator[Finding]:
     """GitLab lanes with one runner token and different hardware: GitLab sees one runner."""
-    first: dict[tuple[str, str], LaneView] = {}
-    for lane in view.lanes:
-        key = _token(view, lane)
-        if key is None or not isinstance(lane.plan, GitLabLanePlan):
+    first: dict[tuple[str, str], GitLabLaneView] = {}
+    for lane in view.gitlab_lanes:
+        if lane.plan.runner is not None:
             continue
-        other = first.setdefault(key, lane)
+        token = lane.plan.token_secret
+        holder = ("pulumi", token) if token else (lane.cluster.name, lane.plan.secret_name)
+        other = first.setdefault(holder, lane)
         hardware, others = hardware_of(lane), hardware_of(other)
         if hardware == others or not hardware or not others:
             continue
-        source = "token" if lane.plan.token_secret else "existing_secret"
+        source = "token" if token else "existing_secret"
         yield shared_tokens.finding(
             f"{lane.path}.{source}",
             message=(
@@ -247,16 +242,6 @@ def shared_tokens(view: View) -> Iterator[Finding]:
                 "runner: {group_id: 42}"
             ),
         )
-
-
-def _token(view: View, lane: LaneView) -> tuple[str, str] | None:
-    """Return what holds the token of a runner that this program does not create."""
-    plan, gitlab = lane.plan, view.spec_of(lane.cluster).gitlab
-    if not isinstance(plan, GitLabLanePlan) or gitlab is None or plan.runner is not None:
-        return None
-    if plan.token_secret is not None:
-        return "pulumi", plan.token_secret
-    return lane.cluster.name, plan.secret_name
 
 
 def _names(runner: Runner, others: Sequence[Runner]) -> str:

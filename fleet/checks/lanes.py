@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
 from fleet.clusters.nodes import Node, Pool
-from fleet.config.github import GitHubLane
-from fleet.config.gitlab import GitLabLane
 from fleet.findings import Finding, Severity
 from fleet.kubernetes.resources import format_memory
 
@@ -129,9 +127,9 @@ def _runtime_class(lane: LaneView, *, has_operator: bool) -> Iterator[Finding]:
 @check("hpa", "warning")
 def managers(view: View) -> Iterator[Finding]:
     """GitLab lanes with several runner managers, each of which runs `concurrent` jobs."""
-    for lane in view.lanes:
+    for lane in view.gitlab_lanes:
         spec = lane.spec
-        if isinstance(spec, GitLabLane) and spec.hpa is not None and spec.hpa.max_replicas > 1:
+        if spec.hpa is not None and spec.hpa.max_replicas > 1:
             yield managers.finding(
                 f"{lane.path}.hpa",
                 message=(
@@ -149,20 +147,17 @@ def runner_groups(view: View) -> Iterator[Finding]:
 
     Source: https://docs.github.com/en/actions/concepts/runners/runner-groups.
     """
-    for lane in view.lanes:
-        github = view.spec_of(lane.cluster).github
-        if not isinstance(lane.spec, GitHubLane) or github is None or lane.spec.group is None:
-            continue
-        owner = github.url.rstrip("/").split("/")[3:]
-        if len(owner) > 1 and owner[0] != "enterprises":
+    for lane in view.github_lanes:
+        url = lane.forge.url.rstrip("/")
+        owner = url.split("/")[3:]
+        if lane.spec.group is not None and len(owner) > 1 and owner[0] != "enterprises":
             yield runner_groups.finding(
                 f"{lane.path}.group",
                 message=(
-                    f"is {lane.spec.group}, but {github.url} is a repository: only organisations "
+                    f"is {lane.spec.group}, but {url} is a repository: only organisations "
                     "and enterprises have runner groups, so GitHub refuses the scale set"
                 ),
                 remedy=(
-                    "remove group, or use the organisation's url, like "
-                    f"{github.url.rstrip('/').rpartition('/')[0]}"
+                    f"remove group, or use the organisation's url, like {url.rpartition('/')[0]}"
                 ),
             )

@@ -68,7 +68,7 @@ def _created(view: View) -> Iterator[_CreatedNetwork]:
         ):
             yield _CreatedNetwork(
                 cluster=cluster,
-                path=f"clusters.{cluster.name}.{cluster.platform.kind}.network.cidr",
+                path=f"{cluster.platform.path}.network.cidr",
                 cidr=IPv4Network(platform.network.cidr),
             )
 
@@ -263,9 +263,9 @@ def api_ranges(view: View) -> Iterator[Finding]:
 def private_endpoints(view: View) -> Iterator[Finding]:
     """Clusters whose API answers only inside their network, where `pulumi up` must then run."""
     for cluster in view.plan.clusters:
-        if isinstance(cluster.platform, EksPlan | OkePlan) and not cluster.platform.allow:
+        if cluster.platform.allow == ():
             yield private_endpoints.finding(
-                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
+                f"{cluster.platform.path}.api.allow",
                 message=(
                     "is empty, so the endpoint is private: pulumi installs charts through it, and "
                     "an update from outside the network stops half way"

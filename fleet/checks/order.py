@@ -171,6 +171,6 @@ def _usd_per_job(lane: LaneView, pool: Pool) -> float | None:
     prices = [
         node.usd_per_hour / jobs
         for node in pool.nodes
-        if node.usd_per_hour is not None and (jobs := copies(lane.asked, offer(pool, node))[0])
+        if node.usd_per_hour is not None and (jobs := copies(lane.requests, offer(pool, node))[0])
     ]
     return max(prices) if prices else None

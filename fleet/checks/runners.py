@@ -142,14 +142,45 @@ def scopes(view: View) -> tuple[Scope, ...]:
         hardware = hardware_of(lane)
         if not hardware:
             continue  # a GPU lane without a GPU pool is a finding of gpu-pool
-        github, gitlab = view.spec_of(lane.cluster).github, view.spec_of(lane.cluster).gitlab
-        if isinstance(lane.plan, GitHubLanePlan) and github is not None:
-            scope = found.setdefault(("github", url_key(github.url)), Scope(forge="github"))
-            scope.runners.append(_scale_set(len(scope.runners), lane, lane.plan, hardware))
-        elif isinstance(lane.plan, GitLabLanePlan) and gitlab is not None:
-            scope = found.setdefault(("gitlab", url_key(gitlab.url)), Scope(forge="gitlab"))
-            scope.runners.append(_gitlab_runner(len(scope.runners), lane, lane.plan, hardware))
+        forge = lane.plan.forge
+        scope = found.setdefault((forge, url_key(lane.forge.url)), Scope(forge=forge))
+        owner, any_owner = _owner(lane.plan)
+        labels = frozenset(lane.plan.labels)
+        if forge == "github":  # GitHub ignores the case of labels, GitLab does not
+            labels = frozenset(label.casefold() for label in labels)
+        scope.runners.append(
+            Runner(
+                index=len(scope.runners),
+                cluster=lane.cluster.name,
+                name=lane.plan.name,
+                path=lane.path,
+                key="labels" if forge == "github" else "tags",
+                labels=labels,
+                own_labels=labels - {lane.plan.name} if forge == "github" else labels,
+                hardware=hardware,
+                owner=owner,
+                any_owner=any_owner,
+                paused=lane.max_jobs == 0,
+            )
+        )
     return tuple(found.values())
+
+
+def _owner(plan: GitHubLanePlan | GitLabLanePlan) -> tuple[str | None, bool]:
+    """Return the owner of a runner, and whether jobs of other owners may reach it.
+
+    At GitHub, a job may name a runner group, and a repository may have access to several. So jobs
+    of one group may reach another group of the same URL, but that is not certain. At GitLab, only
+    GitLab knows the owner of a runner that has a token of its own, and an instance runner takes
+    jobs of every owner that has not turned instance runners off.
+    """
+    if isinstance(plan, GitHubLanePlan):
+        return plan.release.values.get("runnerGroup", DEFAULT_GROUP), True
+    created = plan.runner
+    if created is None:
+        return None, True
+    owner = f"{created.runner_type} {created.group_id or created.project_id or ''}"
+    return owner, created.runner_type == "instance_type"
 
 
 def url_key(url: str) -> str:
@@ -166,57 +197,6 @@ def hardware_of(lane: LaneView) -> frozenset[Hardware]:
             if pool.gpu is not None
         )
     return frozenset({(f"/dev/{lane.job.device}" if lane.job.device else NO_GPU, 0, 1)})
-
-
-def _scale_set(
-    index: int, lane: LaneView, plan: GitHubLanePlan, hardware: frozenset[Hardware]
-) -> Runner:
-    """Build the runner of a scale set; GitHub ignores the case of labels.
-
-    A job may name a runner group, and a repository may have access to several. So jobs of one
-    group may reach another group of the same URL, but that is not certain.
-    """
-    labels = frozenset(label.casefold() for label in plan.labels)
-    return Runner(
-        index=index,
-        cluster=lane.cluster.name,
-        name=plan.name,
-        path=plan.path,
-        key="labels",
-        labels=labels,
-        own_labels=labels - {plan.name},
-        hardware=hardware,
-        owner=plan.release.values.get("runnerGroup", DEFAULT_GROUP),
-        any_owner=True,
-        paused=plan.max_jobs == 0,
-    )
-
-
-def _gitlab_runner(
-    index: int, lane: LaneView, plan: GitLabLanePlan, hardware: frozenset[Hardware]
-) -> Runner:
-    """Build the runner of a GitLab lane; GitLab respects the case of tags.
-
-    Only GitLab knows the owner of a runner that has a token of its own. An instance runner takes
-    jobs of every owner that has not turned instance runners off.
-    """
-    created = plan.runner
-    owner = None
-    if created is not None:
-        owner = f"{created.runner_type} {created.group_id or created.project_id or ''}"
-    return Runner(
-        index=index,
-        cluster=lane.cluster.name,
-        name=plan.name,
-        path=plan.path,
-        key="tags",
-        labels=frozenset(plan.labels),
-        own_labels=frozenset(plan.labels),
-        hardware=hardware,
-        owner=owner,
-        any_owner=created is None or created.runner_type == "instance_type",
-        paused=plan.max_jobs == 0,
-    )
 
 
 def _index(pairs: Iterable[tuple[_Key, Runner]]) -> dict[_Key, Runners]:

@@ -13,10 +13,7 @@ from fleet.catalog.image_names import moving_tag, split_reference
 from fleet.catalog.tokens import TOKEN
 from fleet.checks.check import check
 from fleet.checks.view import View
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.oke import OkePlan
 from fleet.config.github import GitHubLane
-from fleet.config.gitlab import GitLabLane
 from fleet.findings import Finding
 from fleet.kubernetes.labels import Namespaces
 from fleet.runners.lanes import JobAccess
@@ -53,13 +50,11 @@ def public_endpoints(view: View) -> Iterator[Finding]:
     """Kubernetes APIs that the whole internet, or a range of millions of addresses, may reach."""
     for cluster in view.plan.clusters:
         platform = cluster.platform
-        if not isinstance(platform, EksPlan | OkePlan):
-            continue
-        wide = [one for one in platform.allow if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
+        wide = [one for one in platform.allow or () if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
         if wide:
             who = "anyone on the internet" if "0.0.0.0/0" in wide else "millions of strangers"
             yield public_endpoints.finding(
-                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
+                f"{cluster.platform.path}.api.allow",
                 message=f"has {', '.join(wide)}: {who} can send requests to the cluster's API",
                 remedy=("use the ranges of people and CI, or remove allow for a private endpoint"),
             )
@@ -177,10 +172,10 @@ def unpinned_images(view: View) -> Iterator[Finding]:
 @check("privileged", "warning", strict=True)
 def privileges(view: View) -> Iterator[Finding]:
     """Jobs that run privileged or as root."""
-    for lane in view.lanes:
-        if isinstance(lane.spec, GitHubLane):
-            yield from _github_privileges(lane.path, lane.spec)
-        elif isinstance(lane.spec, GitLabLane) and lane.spec.privileged:
+    for lane in view.github_lanes:
+        yield from _github_privileges(lane.path, lane.spec)
+    for lane in view.gitlab_lanes:
+        if lane.spec.privileged:
             yield privileges.finding(
                 f"{lane.path}.privileged",
                 message=(

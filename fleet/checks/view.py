@@ -1,4 +1,4 @@
-"""What checks read: a stack, its plan, and each lane with the pods that it will start."""
+"""What checks read: a stack, its plan, and each lane's spec and plan side by side."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from fleet.clusters.nodes import Pool
-from fleet.config.lanes import Lane
+from fleet.config.github import GitHub, GitHubLane
+from fleet.config.gitlab import GitLab, GitLabLane
 from fleet.config.stack import Cluster, Stack
 from fleet.kubernetes.scheduling import Amounts, requests, together
 from fleet.plan import ClusterPlan, Plan
@@ -18,18 +19,20 @@ from fleet.runners.gitlab import GitLabLanePlan
 from fleet.runners.lanes import Job, LanePods
 from fleet.workloads import Workload, system_workloads
 
-LanePlan: TypeAlias = GitHubLanePlan | GitLabLanePlan
+_Spec = TypeVar("_Spec", GitHubLane, GitLabLane)
+_Plan = TypeVar("_Plan", GitHubLanePlan, GitLabLanePlan)
+_Forge = TypeVar("_Forge", GitHub, GitLab)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaneView:
-    """One lane: its spec, its plan, its pools in order, and its pods."""
+class _LaneView(Generic[_Spec, _Plan, _Forge]):
+    """One lane: what the stack file has, and what the plan makes of it."""
 
     cluster: ClusterPlan
-    spec: Lane
-    plan: LanePlan
-    pools: tuple[Pool, ...]
-    pods: LanePods
+    forge: _Forge
+    """The `github` or `gitlab` of the cluster in the stack file."""
+    spec: _Spec
+    plan: _Plan
 
     @property
     def path(self) -> str:
@@ -40,15 +43,29 @@ class LaneView:
     def job(self) -> Job:
         return self.plan.job
 
-    @cached_property
-    def asked(self) -> Amounts:
-        """Resources that the pods of one job request of the node that they share."""
-        return together(self.pods.on_pool)
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """Its pools, in order of preference."""
+        return self.plan.pools
+
+    @property
+    def pods(self) -> LanePods:
+        return self.plan.pods
 
     @property
     def max_jobs(self) -> int:
         """Most jobs that the lane runs at once; 0 while it is paused."""
         return self.plan.max_jobs
+
+    @cached_property
+    def requests(self) -> Amounts:
+        """Resources that the pods of one job request of the node that they share."""
+        return together(self.pods.on_pool)
+
+
+GitHubLaneView: TypeAlias = _LaneView[GitHubLane, GitHubLanePlan, GitHub]
+GitLabLaneView: TypeAlias = _LaneView[GitLabLane, GitLabLanePlan, GitLab]
+LaneView: TypeAlias = GitHubLaneView | GitLabLaneView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +76,31 @@ class View:
     plan: Plan
     today: date
 
+    def spec_of(self, cluster: ClusterPlan) -> Cluster:
+        return self.stack.clusters[cluster.name]
+
     @cached_property
     def lanes(self) -> tuple[LaneView, ...]:
-        """Every lane that has a pool, in the order of the file."""
-        return tuple(self._lanes())
+        """Every lane that has a pool: by cluster, those of GitHub first."""
+        return tuple(lane for cluster in self.plan.clusters for lane in self.lanes_of(cluster))
+
+    @cached_property
+    def github_lanes(self) -> tuple[GitHubLaneView, ...]:
+        """The lanes of GitHub in every cluster."""
+        return tuple(
+            lane for cluster in self.plan.clusters for lane in self._by_cluster[cluster.name][0]
+        )
+
+    @cached_property
+    def gitlab_lanes(self) -> tuple[GitLabLaneView, ...]:
+        """The lanes of GitLab in every cluster."""
+        return tuple(
+            lane for cluster in self.plan.clusters for lane in self._by_cluster[cluster.name][1]
+        )
 
     def lanes_of(self, cluster: ClusterPlan) -> tuple[LaneView, ...]:
-        return self._by_cluster.get(cluster.name, ())
+        github, gitlab = self._by_cluster[cluster.name]
+        return (*github, *gitlab)
 
     def placements(self, cluster: ClusterPlan) -> tuple[Workload, ...]:
         """Return the workloads of CPU nodes, one of each placement and size."""
@@ -73,36 +108,28 @@ class View:
 
     @cached_property
     def _placements(self) -> dict[str, tuple[Workload, ...]]:
-        return {cluster.name: tuple(_unlike(cluster)) for cluster in self.plan.clusters}
-
-    def spec_of(self, cluster: ClusterPlan) -> Cluster:
-        return self.stack.clusters[cluster.name]
+        return {cluster.name: tuple(_distinct(cluster)) for cluster in self.plan.clusters}
 
     @cached_property
-    def _by_cluster(self) -> dict[str, tuple[LaneView, ...]]:
-        found: dict[str, list[LaneView]] = {}
-        for lane in self.lanes:
-            found.setdefault(lane.cluster.name, []).append(lane)
-        return {name: tuple(lanes) for name, lanes in found.items()}
-
-    def _lanes(self) -> Iterator[LaneView]:
-        for cluster in self.plan.clusters:
-            pools = {pool.name: pool for pool in cluster.pools}
-            spec = self.spec_of(cluster)
-            for lane in cluster.lanes:
-                forge = spec.github if lane.forge == "github" else spec.gitlab
-                if forge is None:
-                    continue
-                yield LaneView(
-                    cluster=cluster,
-                    spec=forge.lanes[lane.name],
-                    plan=lane,
-                    pools=tuple(pools[name] for name in lane.pool_names if name in pools),
-                    pods=lane.pods,
-                )
+    def _by_cluster(self) -> dict[str, tuple[list[GitHubLaneView], list[GitLabLaneView]]]:
+        return {
+            cluster.name: (
+                [
+                    _LaneView(cluster=cluster, forge=github, spec=github.lanes[one.name], plan=one)
+                    for one in (cluster.github.lanes if cluster.github is not None else ())
+                    if (github := self.spec_of(cluster).github) is not None
+                ],
+                [
+                    _LaneView(cluster=cluster, forge=gitlab, spec=gitlab.lanes[one.name], plan=one)
+                    for one in (cluster.gitlab.lanes if cluster.gitlab is not None else ())
+                    if (gitlab := self.spec_of(cluster).gitlab) is not None
+                ],
+            )
+            for cluster in self.plan.clusters
+        }
 
 
-def _unlike(cluster: ClusterPlan) -> Iterator[Workload]:
+def _distinct(cluster: ClusterPlan) -> Iterator[Workload]:
     seen: set[object] = set()
     for workload in system_workloads(cluster):
         pod = workload.pod

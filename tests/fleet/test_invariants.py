@@ -47,11 +47,11 @@ def release_names_suit_helm(cluster: ClusterPlan, _lanes: tuple[LaneView, ...]) 
 
 
 def jobs_reach_the_pools_of_their_lane(
-    _cluster: ClusterPlan, lanes: tuple[LaneView, ...]
+    cluster: ClusterPlan, lanes: tuple[LaneView, ...]
 ) -> Iterator[str]:
     for lane in lanes:
-        for pool in lane.pools:
-            for pod in lane.pods.on_pool:
+        for pool in cluster.pools:
+            for pod in lane.pods.on_pool if pool.name in lane.plan.pool_names else ():
                 if why := why_not(pod, pool, ignore_taint=PAUSED_TAINT.key):
                     yield f"a job of {lane.path} cannot go to {pool.name}: {why}"
 
@@ -133,7 +133,7 @@ def an_empty_eks_pool_grows_for_its_jobs(
         has = resources_by_tags(pool)
         for lane in lanes:
             if pool.name in lane.plan.pool_names:
-                for name in set(lacking(lane.asked, has)) - lacks_in_earnest(lane, pool):
+                for name in set(lacking(lane.requests, has)) - lacks_in_earnest(lane, pool):
                     yield f"the tags of {pool.name} offer too little {name} to {lane.path}"
                 for pod in lane.pods.on_pool:
                     if why := why_not(pod, imagined, ignore_taint=PAUSED_TAINT.key):
@@ -162,7 +162,7 @@ def resources_by_tags(pool: EksPool) -> Amounts:
 
 def lacks_in_earnest(lane: LaneView, pool: EksPool) -> set[str]:
     """Return what a job does not find on a node that exists."""
-    return {name for node in pool.nodes for name in lacking(lane.asked, offer(pool, node))}
+    return {name for node in pool.nodes for name in lacking(lane.requests, offer(pool, node))}
 
 
 def an_empty_oke_pool_has_its_taints(

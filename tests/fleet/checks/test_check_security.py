@@ -209,7 +209,4 @@ def test_privileged_devices_and_gitlab_jobs_are_warnings() -> None:
         "clusters.honey.github.lanes.vulkan.device_access": "privileged",
         "clusters.ci.gitlab.lanes.gl.privileged": True,
     }
-    assert [one.path for one in found("privileged", every_key(changes))] == [
-        "clusters.ci.gitlab.lanes.gl.privileged",
-        "clusters.honey.github.lanes.vulkan.device_access",
-    ]
+    assert {one.path for one in found("privileged", every_key(changes))} == changes.keys()
