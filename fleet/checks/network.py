@@ -23,6 +23,7 @@ from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan, EksPool
 from fleet.clusters.eks_network import NewNetwork
+from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
 from fleet.clusters.oke_network import OkeNewNetwork
 from fleet.findings import Finding, Severity
@@ -63,12 +64,12 @@ class _CreatedNetwork:
 def _created(view: View) -> Iterator[_CreatedNetwork]:
     for cluster in view.plan.clusters:
         platform = cluster.platform
-        if isinstance(platform, EksPlan | OkePlan) and isinstance(
+        if not isinstance(platform, ExistingPlan) and isinstance(
             platform.network, NewNetwork | OkeNewNetwork
         ):
             yield _CreatedNetwork(
                 cluster=cluster,
-                path=f"clusters.{cluster.name}.{cluster.platform.kind}.network.cidr",
+                path=f"{platform.path}.network.cidr",
                 cidr=IPv4Network(platform.network.cidr),
             )
 
@@ -263,9 +264,9 @@ def api_ranges(view: View) -> Iterator[Finding]:
 def private_endpoints(view: View) -> Iterator[Finding]:
     """Clusters whose API answers only inside their network, where `pulumi up` must then run."""
     for cluster in view.plan.clusters:
-        if isinstance(cluster.platform, EksPlan | OkePlan) and not cluster.platform.allow:
+        if cluster.platform.allow == ():
             yield private_endpoints.finding(
-                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
+                f"{cluster.platform.path}.api.allow",
                 message=(
                     "is empty, so the endpoint is private: pulumi installs charts through it, and "
                     "an update from outside the network stops half way"

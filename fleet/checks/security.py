@@ -13,8 +13,6 @@ from fleet.catalog.image_names import moving_tag, split_reference
 from fleet.catalog.tokens import TOKEN
 from fleet.checks.check import check
 from fleet.checks.view import View
-from fleet.clusters.eks import EksPlan
-from fleet.clusters.oke import OkePlan
 from fleet.config.github import GitHubLane
 from fleet.findings import Finding
 from fleet.kubernetes.labels import Namespaces
@@ -51,14 +49,12 @@ _AWS_SECRET_KEY: Final = re.compile(r"[A-Za-z0-9/+]{40}")
 def public_endpoints(view: View) -> Iterator[Finding]:
     """Kubernetes APIs that the whole internet, or a range of millions of addresses, may reach."""
     for cluster in view.plan.clusters:
-        platform = cluster.platform
-        if not isinstance(platform, EksPlan | OkePlan):
-            continue
-        wide = [one for one in platform.allow if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
+        allow = cluster.platform.allow or ()
+        wide = [one for one in allow if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
         if wide:
             who = "anyone on the internet" if "0.0.0.0/0" in wide else "millions of strangers"
             yield public_endpoints.finding(
-                f"clusters.{cluster.name}.{cluster.platform.kind}.api.allow",
+                f"{cluster.platform.path}.api.allow",
                 message=f"has {', '.join(wide)}: {who} can send requests to the cluster's API",
                 remedy=("use the ranges of people and CI, or remove allow for a private endpoint"),
             )

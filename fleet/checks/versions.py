@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import timedelta
 
 from packaging.version import Version
 
@@ -20,10 +20,7 @@ from fleet.catalog.oke import OKE_VERSIONS
 from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan
-from fleet.clusters.existing import ExistingPlan
-from fleet.clusters.oke import OkePlan
 from fleet.findings import Finding
-from fleet.plan import ClusterPlan
 
 _NOTICE = timedelta(days=60)
 """How long before the end of support a version is reported."""
@@ -37,7 +34,7 @@ _GITHUB_CLOUD = re.compile(r"https://(github\.com|[^/]+\.ghe\.com)(/|$)")
 def operator_kubernetes(view: View) -> Iterator[Finding]:
     """GPU Operators whose release does not support the cluster's Kubernetes version."""
     for cluster in view.plan.clusters:
-        operator, version = cluster.gpu_stack.operator, _minor(cluster)
+        operator, version = cluster.gpu_stack.operator, cluster.platform.minor
         release = operator_release(operator.version) if operator is not None else None
         if operator is None or release is None or version is None or release.runs_on(version):
             continue
@@ -56,44 +53,28 @@ def operator_kubernetes(view: View) -> Iterator[Finding]:
 def kubernetes_support(view: View) -> Iterator[Finding]:
     """Clusters whose Kubernetes version has lost its support, or loses it within 60 days."""
     for cluster in view.plan.clusters:
-        end, what, consequence = _support(cluster)
+        platform = cluster.platform
+        end = platform.supported_until
         if end is None or end - _NOTICE > view.today:
             continue
         verb = "ended" if end < view.today else "ends"
-        is_eks = isinstance(cluster.platform, EksPlan)
-        newest = [*KUBERNETES_VERSIONS] if is_eks else [one.minor for one in OKE_VERSIONS.values()]
-        yield kubernetes_support.finding(
-            f"clusters.{cluster.name}.{cluster.platform.kind}.version",
-            message=(
-                f"is {_minor(cluster)}, whose {what} {verb} on {end.isoformat()}: {consequence}"
-            ),
-            remedy=(
-                f"upgrade to {newest[-1]}, one minor version at a time, the control plane first"
-            ),
-        )
-
-
-def _support(cluster: ClusterPlan) -> tuple[date | None, str, str]:
-    """Return the end of support, what ends then, and the consequence."""
-    match cluster.platform:
-        case EksPlan(version=version):
-            return (
-                KUBERNETES_VERSIONS[version].standard_support_end,
-                "standard support on EKS",
-                f"after it, the control plane costs {EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR} "
-                f"instead of {CLUSTER_USD_PER_HOUR} USD an hour",
+        if isinstance(platform, EksPlan):
+            newest = list(KUBERNETES_VERSIONS)[-1]
+            what = "standard support on EKS"
+            after = (
+                f"the control plane costs {EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR} instead of "
+                f"{CLUSTER_USD_PER_HOUR} USD an hour"
             )
-        case OkePlan(version=version):
-            consequence = "after it, Oracle fixes no faults of that version"
-            return OKE_VERSIONS[version].support_end, "support on OKE", consequence
-        case ExistingPlan():
-            return None, "", ""
-
-
-def _minor(cluster: ClusterPlan) -> str | None:
-    """Return the Kubernetes minor version, such as 1.35; `None` if the stack has no version."""
-    version = cluster.platform.version
-    return ".".join(version.removeprefix("v").split(".")[:2]) if version is not None else None
+        else:
+            newest = list(OKE_VERSIONS.values())[-1].minor
+            what, after = "support on OKE", "OKE creates no cluster of this version"
+        yield kubernetes_support.finding(
+            f"{platform.path}.version",
+            message=(
+                f"is {platform.minor}, whose {what} {verb} on {end.isoformat()}: after it, {after}"
+            ),
+            remedy=f"upgrade to {newest}, one minor version at a time, the control plane first",
+        )
 
 
 @check("arc-version")
