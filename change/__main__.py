@@ -38,14 +38,14 @@ def _diff(options: argparse.Namespace, console: Console) -> int:
 
     config = options.config or ROOT / f"Pulumi.{options.stack}.yaml"
     try:
-        made = make(config, options.base, exact=options.exact, say=say)
+        result = make(config, options.base, exact=options.exact, say=say)
     except (RehearsalError, OSError) as refused:
         console.print(
             f"refused: {refused}", style="bold red", markup=False, highlight=False, soft_wrap=True
         )
         return WRONG_OPTION if isinstance(refused, WrongBaseError) else 1
-    terminal.show(made, console)
-    return 1 if made.document.refused else 0
+    terminal.show(result, console)
+    return 1 if result.document.refused else 0
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

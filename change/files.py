@@ -18,34 +18,34 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Made:
+class Result:
     """A diff, the output of the engine, and the folder of its files."""
 
     document: Document
-    text: tuple[str, ...] = ()
+    engine_output: tuple[str, ...] = ()
     folder: Path
 
 
-def cleared(folder: Path) -> Path:
+def emptied(folder: Path) -> Path:
     """Empty the folder, so that a run that fails leaves no files of an earlier one."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def written(made: Made, placeholders: Mapping[str, str] = _NONE) -> Made:
+def write(result: Result, placeholders: Mapping[str, str] = _NONE) -> Result:
     """Write the files; refuse the head if one of them contains a secret."""
-    _write(made)
-    leaks = secrets.leaks(dict(placeholders), sorted(made.folder.iterdir()))
+    _write(result)
+    leaks = secrets.leaks(dict(placeholders), sorted(result.folder.iterdir()))
     reasons = tuple(
         f"{file.name} contains the secret {name} in plain text: mark the value as secret where the "
         "program passes it on"
         for name, file in leaks
     )
     if not reasons:
-        return made
-    found = made.document.model_copy(update={"refused": (*made.document.refused, *reasons)})
-    changed = Made(document=found, text=made.text, folder=made.folder)
+        return result
+    found = result.document.model_copy(update={"refused": (*result.document.refused, *reasons)})
+    changed = Result(document=found, engine_output=result.engine_output, folder=result.folder)
     _write(changed)
     return changed
 
@@ -55,11 +55,11 @@ def as_json(document: Document) -> str:
     return document.model_dump_json(indent=2) + "\n"
 
 
-def _write(made: Made) -> None:
+def _write(result: Result) -> None:
     for name, text in (
-        ("diff.txt", "\n".join(made.text) + "\n"),
-        ("diff.json", as_json(made.document)),
-        ("summary.md", comment.summary(made.document, made.text)),
-        ("comment.md", comment.comment(made.document)),
+        ("diff.txt", "\n".join(result.engine_output) + "\n"),
+        ("diff.json", as_json(result.document)),
+        ("summary.md", comment.summary(result.document, result.engine_output)),
+        ("comment.md", comment.comment(result.document)),
     ):
-        (made.folder / name).write_text(text, encoding="utf-8")
+        (result.folder / name).write_text(text, encoding="utf-8")

@@ -20,7 +20,7 @@ from change import document, environments, files, groups, reports, revision, set
 from change.difference import Difference, compare
 from change.document import Base, Document, Operation, Rename
 from change.escape import clipped
-from change.files import Made
+from change.files import Result
 from change.preview import BaseFailedError, Log, Preview, Side, preview
 from change.revision import Repository, Revision, WrongBaseError
 from fleet.report.model import Report
@@ -43,14 +43,14 @@ def make(
     folder: Path | None = None,
     say: Callable[[str], None],
     project: Path = ROOT,
-) -> Made:
+) -> Result:
     """Compare the stack file `config` and the program in the working tree with those of a base.
 
     A removed file, and one that is no stack file, make a diff too. Raises `WrongBaseError` for a
     base that git does not know and for a file outside of the project, `RehearsalError` if there is
     no engine.
     """
-    where = files.cleared(folder or project / ".rehearsal" / "diff" / stackfile.stack_name(config))
+    where = files.emptied(folder or project / ".rehearsal" / "diff" / stackfile.stack_name(config))
     if not config.resolve().is_relative_to(project.resolve()):
         raise WrongBaseError(
             f"{config}: is not in {project}, so no base has it; name a file of the project"
@@ -96,7 +96,7 @@ class _Diff:
     base_report: Report | None = None
     engine: str = ""
 
-    def make(self, folder: Path) -> Made:
+    def make(self, folder: Path) -> Result:
         """Make the diff and write its files."""
         self.say(f"diff of {self.file.name}: {self.base.ref} ({self.base.commit[:9]}) to here")
         if self.base.note:
@@ -107,12 +107,12 @@ class _Diff:
             self.refused = (_shown(str(error), self.project),)
         else:
             self._preview()
-        made = Made(
+        result = Result(
             document=self._document(),
-            text=tuple(self.preview.text) if self.preview is not None else (),
+            engine_output=tuple(self.preview.text) if self.preview is not None else (),
             folder=folder,
         )
-        return files.written(made, self.preview.placeholders if self.preview is not None else {})
+        return files.write(result, self.preview.placeholders if self.preview is not None else {})
 
     def _preview(self) -> None:
         found = cli.find(lambda line: self.say(f"  {line}"))
@@ -209,7 +209,7 @@ def _removed(
     base: Revision,
     folder: Path,
     say: Callable[[str], None],
-) -> Made:
+) -> Result:
     """Make the diff of a removed stack file: what its stack still has in the account.
 
     Raises `WrongBaseError` if the base has no such file either.
@@ -244,9 +244,9 @@ def _removed(
 
 def _without_preview(
     config: Path, repository: Repository, base: Revision, folder: Path, **fields: Any
-) -> Made:
+) -> Result:
     common = _common(stackfile.stack_name(config), repository, base)
-    return files.written(Made(document=Document(**common, engine="", **fields), folder=folder))
+    return files.write(Result(document=Document(**common, engine="", **fields), folder=folder))
 
 
 def _common(stack: str, repository: Repository, base: Revision) -> dict[str, Any]:

@@ -12,15 +12,15 @@ from change import alerts, wording
 from change.difference_page import difference_markdown
 from change.document import Document
 from change.escape import Phrase, visible
-from change.files import Made
+from change.files import Result
 
 _MAX_NAMES: Final = 5
 """Protected resources that are named."""
 
 
-def show(made: Made, console: Console) -> None:
+def show(result: Result, console: Console) -> None:
     """Print the diff, where its files are, and the alerts again."""
-    document = made.document
+    document = result.document
     _alerts(document, console)
     if document.removed:
         for phrase in alerts.remaining(document):
@@ -32,13 +32,13 @@ def show(made: Made, console: Console) -> None:
     if document.difference is not None and not document.difference.is_empty():
         console.print(Markdown(difference_markdown(document.difference)))
     _changes(document, console)
-    if made.text:
+    if result.engine_output:
         _line(console, ("output of the engine:",), "")
-        for text in made.text:
+        for text in result.engine_output:
             _line(console, (text,), "")
     _line(console, (*wording.compared(document), ": ", *wording.counts(document)), "")
-    _line(console, (f"see {messages.short(made.folder)}/",), "")
-    if made.text:
+    _line(console, (f"see {messages.short(result.folder)}/",), "")
+    if result.engine_output:
         # The first ones have scrolled away by now.
         _alerts(document, console)
 

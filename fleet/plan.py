@@ -86,9 +86,9 @@ class ClusterPlan:
         """Every Helm release of the cluster."""
         releases = (
             self.autoscaler.release if self.autoscaler is not None else None,
-            *self.platform.releases,
             self.gpu_stack.device_plugin,
             self.gpu_stack.operator,
+            *self.platform.releases,
             self.github.controller.release if self.github is not None else None,
             *(lane.release for lane in self.lanes),
         )

@@ -37,7 +37,7 @@ def read(path: Path) -> StackFile:
     """Read a stack file. Raises `RehearsalError`, for a duplicate key too."""
     file = stackfile.read(path)
     try:
-        _, data = parsed(path.read_text(encoding="utf-8"))
+        data = parsed(path.read_text(encoding="utf-8"))
     except NotAStackFile as error:
         raise RehearsalError(f"{path}: {error}") from None
     named = (f"{PROJECT}:{name}" for name in _named_secrets(data))

@@ -28,11 +28,11 @@ NO_GROUPS: Mapping[str, Call] = {
     GROUPS: lambda _arguments: {"names": [], "arns": []},
     **OCI_CALLS,
 }
-"""What the clouds answer before the first `pulumi up`."""
+"""Answers of the clouds before the first `pulumi up`."""
 
 
 def config(stack: str) -> dict[str, Any]:
-    """Return what stands under `config` in a stack file."""
+    """Return the value of `config` in a stack file."""
     return yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())["config"]
 
 
@@ -42,7 +42,7 @@ def body(stack: str) -> dict[str, Any]:
 
 
 def secrets(data: object) -> dict[str, str]:
-    """Make up a secret for each `{secret: name}` of a stack."""
+    """Return a placeholder for each `{secret: name}` of a stack."""
     names = re.findall(r'"secret": "([^"]+)"', json.dumps(data))
     return {f"gpu-runners:{name}": f"plain-text-of-{name}" for name in sorted(set(names))}
 
@@ -57,7 +57,7 @@ def run(
 ) -> tuple[Registered, Exception | None]:
     """Run `__main__.py` on a stack file, or on `data` in place of its stack.
 
-    `given` are the secrets of the configuration; without it, each that the stack names.
+    `given` are the configured secrets; default: all that the stack names.
     """
     settings = config(stack)
     if data is not None:

@@ -1,4 +1,4 @@
-"""Bad stack files through the real entry file: every problem is told, and nothing registered."""
+"""Invalid stack files through the real entry file: it reports all errors and registers nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.stackfiles import ROOT
 
 
 def refused(data: object, *, given: Mapping[str, str] | None = None) -> str:
-    """Run a bad stack: what it says; nothing may have been registered or asked of a cloud."""
+    """Run an invalid stack and return the error; it must register nothing and call no cloud."""
     found, error = stackfiles.run("staging", data=data, given=given, calls={})
     assert isinstance(error, pulumi.RunError), repr(error)
     assert error.__cause__ is None
@@ -81,7 +81,7 @@ def test_a_bad_stack_file_registers_nothing(case: str) -> None:
     change(data)
     message = refused(data)
     assert "Pulumi.staging.yaml: 1 problem" in message
-    assert path in message, "an error says where"
+    assert path in message, "an error contains its path"
 
 
 def test_all_errors_of_form_are_in_one_message() -> None:
@@ -99,7 +99,7 @@ def test_all_errors_of_form_are_in_one_message() -> None:
 @pytest.mark.parametrize(
     "data", [None, "text", 7, [], {}, {"clusters": {}}, {"clusters": None}], ids=repr
 )
-def test_what_is_no_stack_at_all_is_refused(data: object) -> None:
+def test_data_that_is_no_stack_is_refused(data: object) -> None:
     found, error = stackfiles.run("staging", data=json.dumps(data), calls={})
     assert isinstance(error, pulumi.RunError), repr(error)
     assert "Pulumi.staging.yaml" in str(error)
@@ -114,13 +114,13 @@ def test_a_stack_that_is_not_a_map_is_refused(text: str) -> None:
     assert found.resources == []
 
 
-def test_missing_secrets_are_told_with_the_commands_that_set_them() -> None:
+def test_missing_secrets_are_reported_with_the_commands_that_set_them() -> None:
     lines = [line.strip() for line in refused(stackfiles.body("prod"), given={}).splitlines()]
     for name in ("githubAppKey", "gitlabApiToken"):
         assert f"run: pulumi config set --secret gpu-runners:{name}" in lines
 
 
-def test_only_the_secrets_that_are_missing_are_asked_for() -> None:
+def test_only_missing_secrets_are_reported() -> None:
     message = refused(stackfiles.body("prod"), given={"gpu-runners:githubAppKey": "here"})
     assert "gpu-runners:gitlabApiToken" in message
     assert "githubAppKey" not in message

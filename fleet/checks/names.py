@@ -67,11 +67,10 @@ def _resources(cluster: ClusterPlan) -> Iterator[tuple[str, str, str]]:
         for pool in cluster.platform.pools:
             yield kind, pool.logical_name, pool.path
     spaces: dict[str, str] = {}
-    for forge, side in (("github", cluster.github), ("gitlab", cluster.gitlab)):
-        for lane in side.lanes if side is not None else ():
-            yield f"{forge} lane", f"{cluster.name}-{forge}-{lane.name}", lane.path
-            for space in lane.access.made_namespaces if lane.access is not None else ():
-                spaces.setdefault(space, f"{lane.path}.kubernetes_access.namespaces")
+    for lane in cluster.lanes:
+        yield f"{lane.forge} lane", lane.logical_name, lane.path
+        for space in lane.access.made_namespaces if lane.access is not None else ():
+            spaces.setdefault(space, f"{lane.path}.kubernetes_access.namespaces")
     for space, path in spaces.items():
         yield "namespace", f"{cluster.name}-jobs-{space}", path
 
@@ -154,10 +153,9 @@ def namespace_names(view: View) -> Iterator[Finding]:
 def _own_namespaces(cluster: ClusterPlan) -> dict[str, str]:
     """Return the namespaces of releases other than the runners', and what is in each."""
     stack, platform = cluster.gpu_stack, cluster.platform
-    efa = platform.efa_plugin if isinstance(platform, EksPlan) else None
     found = {
         release.namespace: release.name
-        for release in (stack.device_plugin, stack.operator, efa)
+        for release in (stack.device_plugin, stack.operator, *platform.releases)
         if release is not None
     }
     if cluster.host_devices is not None:

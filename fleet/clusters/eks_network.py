@@ -1,4 +1,4 @@
-"""The VPC of an EKS cluster: its subnets, cut from one range without a gap that pods would miss."""
+"""The VPC of an EKS cluster: its subnets, which use the whole range."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fleet.config.eks import EksNetwork
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Zone:
-    """One availability zone of a VPC to make: a large private and a small public subnet."""
+    """One availability zone of a new VPC: a large private and a small public subnet."""
 
     name: str
     private_cidr: str
@@ -19,7 +19,7 @@ class Zone:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewNetwork:
-    """A VPC to make."""
+    """A VPC that this program creates."""
 
     cidr: str
     zones: tuple[Zone, ...]
@@ -29,15 +29,15 @@ class NewNetwork:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExistingNetwork:
-    """Somebody else's VPC; nothing is changed in it."""
+    """An existing VPC, in which this program changes nothing."""
 
     vpc_id: str
     subnet_ids: dict[str, str]
-    """Private subnet by zone."""
+    """Private subnet by availability zone."""
 
 
 def network(spec: EksNetwork, region: str) -> NewNetwork | ExistingNetwork:
-    """Derive the network of a cluster."""
+    """Return the network of a cluster."""
     if spec.cidr is None:
         return ExistingNetwork(vpc_id=spec.vpc_id or "", subnet_ids=dict(spec.subnet_ids or {}))
     return NewNetwork(
@@ -49,11 +49,11 @@ def network(spec: EksNetwork, region: str) -> NewNetwork | ExistingNetwork:
 
 
 def zones(cidr: str, names: tuple[str, ...]) -> tuple[Zone, ...]:
-    """Cut a range: equal private blocks, and public subnets out of the last block.
+    """Divide a range into equal private blocks, and public subnets out of the last block.
 
-    With the VPC CNI each pod takes an address of its node's private subnet, so those are as large
-    as the range allows; public subnets hold only NAT gateways and load balancers. A third zone, or
-    a fifth or sixth, leaves the subnets of the others where they are.
+    With the VPC CNI, each pod takes an address of its node's private subnet, so private subnets are
+    as large as the range allows. Public subnets only hold NAT gateways and load balancers. Adding a
+    third zone, or a fifth or sixth, does not move the subnets of the other zones.
     """
     whole = IPv4Network(cidr)
     blocks = list(whole.subnets(prefixlen_diff=len(names).bit_length()))

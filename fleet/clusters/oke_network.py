@@ -1,4 +1,4 @@
-"""The VCN of an OKE cluster: its subnets, and who may talk to whom.
+"""The VCN of an OKE cluster: its subnets and the rules of its network security groups.
 
 Source: https://docs.oracle.com/en-us/iaas/Content/ContEng/Concepts/contengnetworkconfig.htm
 """
@@ -16,7 +16,7 @@ Role = Literal["endpoint", "worker", "pod", "load-balancer"]
 ROLES: tuple[Role, ...] = ("endpoint", "worker", "pod", "load-balancer")
 
 SERVICES = "oracle-services"
-"""Peer of a rule: everything in the Oracle Services Network."""
+"""Peer of a rule: the Oracle Services Network."""
 
 _ANYWHERE = "0.0.0.0/0"
 _API = 6443
@@ -36,11 +36,11 @@ class SecurityRule:
     """A role, `SERVICES`, or an address range."""
     protocol: Literal["tcp", "icmp", "all"]
     ports: tuple[int, int] | None = None
-    """First and last destination port; None for all."""
+    """First and last destination port; `None` for all ports."""
 
     @property
     def name(self) -> str:
-        """Unique within a network."""
+        """Name of the rule, unique within a network."""
         peer = self.peer.replace("/", "-")
         ports = "-".join(str(port) for port in dict.fromkeys(self.ports or ()))
         parts = (self.group, self.direction.lower(), peer, self.protocol, ports)
@@ -49,20 +49,20 @@ class SecurityRule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OkeNewNetwork:
-    """A VCN to make."""
+    """A VCN that this program creates."""
 
     cidr: str
     subnets: dict[Role, str]
-    """Range by role."""
+    """CIDR range by role."""
     public: frozenset[Role]
-    """Subnets whose members may have a public address."""
+    """Roles of subnets whose members may have a public address."""
     rules: tuple[SecurityRule, ...]
     services_cidr: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OkeExistingNetwork:
-    """Somebody else's VCN; nothing is changed in it."""
+    """An existing VCN, in which this program changes nothing."""
 
     vcn_id: str
     subnet_ids: dict[Role, str]
@@ -71,7 +71,7 @@ class OkeExistingNetwork:
 
 
 def oke_network(spec: OkeNetwork, allow: tuple[str, ...]) -> OkeNewNetwork | OkeExistingNetwork:
-    """Derive the network of a cluster; `allow` are the public ranges of its endpoint."""
+    """Return the network of a cluster; `allow` are the public CIDR ranges of its endpoint."""
     if spec.cidr is None:
         subnets: dict[Role, str | None] = {
             "endpoint": spec.endpoint_subnet_id,
@@ -99,9 +99,9 @@ def oke_network(spec: OkeNetwork, allow: tuple[str, ...]) -> OkeNewNetwork | Oke
 
 
 def subnets_of(cidr: str) -> dict[Role, str]:
-    """Cut a range: half of it for pods, a quarter for nodes, little for the rest.
+    """Divide a range: half of it for pods, a quarter for nodes, small subnets for the rest.
 
-    With VCN-native pod networking each pod takes an address of the pods' subnet.
+    With VCN-native pod networking, each pod takes an address of the pod subnet.
     """
     rest, pods = IPv4Network(cidr).subnets()
     few, workers = rest.subnets()
@@ -135,7 +135,7 @@ def _rules(allow: tuple[str, ...]) -> Iterator[SecurityRule]:
             yield _out_of(group, "endpoint", port)
         yield _out_of(group, SERVICES)
         yield SecurityRule(group=group, direction="EGRESS", peer=_ANYWHERE, protocol="all")
-    # Path MTU discovery: without it large packets vanish.
+    # Path MTU discovery needs ICMP; without it large packets are lost.
     for group in ("endpoint", "worker"):
         yield SecurityRule(group=group, direction="INGRESS", peer=_ANYWHERE, protocol="icmp")
     yield SecurityRule(group="endpoint", direction="EGRESS", peer=_ANYWHERE, protocol="icmp")

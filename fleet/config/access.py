@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field
 
-from fleet.config.base import Model, ObjectName, Rule, refusal
-
-_RESOURCE_OR_VERB = r"^[a-z0-9][a-zA-Z0-9./-]*$"
-_GROUP = r"^[a-z0-9.-]*$"
+from fleet.config.base import Form, Model, ObjectName, Rule, refusal
 
 
-def _without_wildcard(pattern: str, example: str) -> Callable[[str], str]:
-    def validate(value: str) -> str:
-        if "*" in value:
-            raise refusal(
-                "is a wildcard, which would grant more than the jobs need",
-                f"name each one, like {example}",
-            )
-        if not re.fullmatch(pattern, value):
-            raise refusal("does not have the required form", f"write it like {example}")
-        return value
-
-    return validate
+def _no_wildcard(value: str) -> str:
+    if "*" in value:
+        raise refusal(
+            "is a wildcard, which would grant more than the jobs need",
+            "name each one, like get or pods/log",
+        )
+    return value
 
 
+_FORM = "does not have the required form"
 ResourceOrVerb = Annotated[
     str,
     Field(max_length=253),
-    AfterValidator(_without_wildcard(_RESOURCE_OR_VERB, "get or pods/log")),
-    WithJsonSchema({"type": "string", "pattern": _RESOURCE_OR_VERB, "maxLength": 253}),
+    AfterValidator(_no_wildcard),
+    Form(r"^[a-z0-9][a-zA-Z0-9./-]*$", "pods/log", _FORM),
 ]
-ApiGroup = Annotated[
-    str,
-    AfterValidator(_without_wildcard(_GROUP, "apps")),
-    WithJsonSchema({"type": "string", "pattern": _GROUP}),
-]
+ApiGroup = Annotated[str, AfterValidator(_no_wildcard), Form(r"^[a-z0-9.-]*$", "apps", _FORM)]
 
 RUNNER_NAMESPACES = ("arc-runners", "gitlab-runners")
 """Namespaces that hold the runners' credentials."""

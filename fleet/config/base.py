@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated, Final, Literal, LiteralString, NamedTuple, Self
+from typing import Annotated, Final, Literal, LiteralString, NamedTuple, Self, cast
 
 from pydantic import (
     AfterValidator,
@@ -24,7 +25,6 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.limits import SCALE_SET
 from fleet.catalog.tokens import TOKEN_START
@@ -69,10 +69,11 @@ def refusal(message: str, remedy: str, kind: LiteralString = "value_error") -> P
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A pattern that a text must match; the error shows `example`, which matches."""
+    """A pattern that a text must match, and an example, which the error shows."""
 
     pattern: str
     example: str
+    message: str = ""
 
     def __get_pydantic_core_schema__(
         self, source: type[str], handler: GetCoreSchemaHandler
@@ -82,16 +83,46 @@ class Form:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {**handler(schema), "pattern": self.pattern}
+        return {**handler(schema), "pattern": self.pattern, "examples": [self.example]}
 
     def _check(self, value: str) -> str:
         if not re.fullmatch(self.pattern, value):
+            remedy = f"write it like {flow(self.example)}"
+            if self.message:
+                raise refusal(self.message, remedy)
+            raise refusal("does not have the required form", remedy, "string_pattern_mismatch")
+        return value
+
+
+def flow(value: object) -> str:
+    """Return an example as YAML in flow style."""
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value).items()
+        return f"{{{', '.join(f'{key}: {flow(item)}' for key, item in items)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(flow(item) for item in cast('list[object]', value))}]"
+    if isinstance(value, str) and not value.replace(".", "", 1).isdecimal():
+        return value
+    return json.dumps(value)
+
+
+def one_of(values: Iterable[str]) -> WithJsonSchema:
+    """Return the schema of a text that is one of `values`."""
+    return WithJsonSchema({"type": "string", "enum": list(values)})
+
+
+def minor_of(versions: Collection[str], platform: str) -> AfterValidator:
+    """Return a validator of Kubernetes minor versions."""
+
+    def validate(value: str) -> str:
+        if value not in versions:
             raise refusal(
-                "does not have the required form",
-                f"write it like {self.example}",
-                "string_pattern_mismatch",
+                f"is not a Kubernetes version that this program supports on {platform}",
+                f"use one of {', '.join(versions)}, in quotes",
             )
         return value
+
+    return AfterValidator(validate)
 
 
 NAME: Final = r"[a-z]([-a-z0-9]*[a-z0-9])?"
@@ -172,21 +203,6 @@ def _source_range(value: str) -> str:
     raise refusal("is an address without a mask", f"write {address}/32 for this one address")
 
 
-def _kubernetes_minor(value: str) -> str:
-    if value not in KUBERNETES_VERSIONS:
-        raise refusal(
-            "is not a Kubernetes version that this program supports on EKS",
-            f"use one of {', '.join(KUBERNETES_VERSIONS)}, in quotes",
-        )
-    return value
-
-
-def _zone(value: str) -> str:
-    if not re.fullmatch(_ZONE, value):
-        raise refusal("is not an availability zone", "write it like us-west-2a")
-    return value
-
-
 def _secret_name(value: str) -> str:
     if TOKEN_START.match(value) or not re.fullmatch(_CONFIG_KEY, value):
         raise refusal(
@@ -242,20 +258,13 @@ ObjectName = Annotated[
 ]
 """Name of a Kubernetes object that exists outside this stack."""
 
-KubernetesMinor = Annotated[
-    str,
-    AfterValidator(_kubernetes_minor),
-    WithJsonSchema({"type": "string", "enum": list(KUBERNETES_VERSIONS)}),
-]
-
-_ZONE = r"[a-z]{2}(-[a-z]+)+-\d[a-z]"
 Zone = Annotated[
-    str, AfterValidator(_zone), WithJsonSchema({"type": "string", "pattern": f"^{_ZONE}$"})
+    str, Form(r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$", "us-west-2a", "is not an availability zone")
 ]
-Driver = Annotated[str, Form(r"^\d{3}(\.\d+){0,2}$", '"580.95.05"')]
+Driver = Annotated[str, Form(r"^\d{3}(\.\d+){0,2}$", "580.95.05")]
 """Version of NVIDIA's driver, or its branch alone."""
 
-CudaVersion = Annotated[str, Form(r"^\d{1,2}\.\d$", '"12.9"')]
+CudaVersion = Annotated[str, Form(r"^\d{1,2}\.\d$", "12.9")]
 
 VpcCidr = Annotated[str, AfterValidator(_vpc_cidr)]
 Cidr = Annotated[str, AfterValidator(_cidr)]
@@ -265,11 +274,7 @@ SourceRange = Annotated[str, AfterValidator(_source_range)]
 WithoutComma = AfterValidator(_no_comma)
 """GitHub and GitLab split labels and tags at commas."""
 
-GpuModelName = Annotated[
-    str,
-    AfterValidator(_gpu_model),
-    WithJsonSchema({"type": "string", "enum": list(GPU_MODELS)}),
-]
+GpuModelName = Annotated[str, AfterValidator(_gpu_model), one_of(GPU_MODELS)]
 
 Device = Literal["dri", "kvm"]
 """A host device for jobs: /dev/dri (Vulkan, WebGPU) or /dev/kvm."""

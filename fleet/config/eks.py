@@ -6,18 +6,20 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field
 
+from fleet.catalog.eks import KUBERNETES_VERSIONS
 from fleet.config.base import (
     ApiAccess,
     Form,
-    KubernetesMinor,
     Model,
     Name,
     Rule,
     VpcCidr,
     Zone,
     exactly_one,
+    minor_of,
+    one_of,
     refusal,
 )
 from fleet.config.pools import EksPool
@@ -25,8 +27,6 @@ from fleet.config.pools import EksPool
 SubnetId = Annotated[str, Form(r"^subnet-[0-9a-f]{8,17}$", "subnet-0123456789abcdef0")]
 VpcId = Annotated[str, Form(r"^vpc-[0-9a-f]{8,17}$", "vpc-0123456789abcdef0")]
 Region = Annotated[str, Form(r"^[a-z]{2}(-[a-z]+)+-\d$", "us-west-2")]
-_ARN = r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$"
-
 _OTHER_PARTITIONS = ("cn-", "us-gov-", "us-iso", "eu-iso", "eusc-")
 
 
@@ -36,17 +36,19 @@ def _principal(value: str) -> str:
             "is the ARN of a session, but an access entry needs that of the IAM role",
             "use the ARN of the role, like arn:aws:iam::111122223333:role/platform",
         )
-    if not re.search(_ARN, value):
-        raise refusal(
-            "is not the ARN of an IAM role or user",
-            "write it like arn:aws:iam::111122223333:role/platform",
-        )
     return value
 
 
 Arn = Annotated[
-    str, AfterValidator(_principal), WithJsonSchema({"type": "string", "pattern": _ARN})
+    str,
+    AfterValidator(_principal),
+    Form(
+        r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/.+$",
+        "arn:aws:iam::111122223333:role/platform",
+        "is not the ARN of an IAM role or user",
+    ),
 ]
+KubernetesMinor = Annotated[str, minor_of(KUBERNETES_VERSIONS, "EKS"), one_of(KUBERNETES_VERSIONS)]
 
 
 class EksNetwork(Model):
@@ -64,9 +66,7 @@ class EksNetwork(Model):
     nat: Literal["one", "per-zone"] | None = Field(
         default=None, description="NAT gateways of the VPC to create; default: one"
     )
-    vpc_id: VpcId | None = Field(
-        default=None, description="existing VPC", examples=["vpc-0123456789abcdef0"]
-    )
+    vpc_id: VpcId | None = Field(default=None, description="existing VPC")
     subnet_ids: dict[Zone, SubnetId] | None = Field(
         default=None,
         description="private subnets of the existing VPC by zone",
@@ -116,7 +116,7 @@ class EksNetwork(Model):
 class Eks(Model):
     """One EKS cluster."""
 
-    region: Region = Field(description="AWS region", examples=["us-west-2"])
+    region: Region = Field(description="AWS region")
     version: KubernetesMinor = Field(
         description='Kubernetes minor version, quoted: "1.35"', examples=["1.35"]
     )

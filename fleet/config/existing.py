@@ -71,12 +71,10 @@ class ExistingPool(Model):
     driver: Driver | None = Field(
         default=None,
         description='NVIDIA driver of the nodes, quoted: "580.95"',
-        examples=["580.95"],
     )
     runtime_class: ObjectName | None = Field(
         default=None,
         description="RuntimeClass with which containers get a GPU",
-        examples=["nvidia"],
     )
     container_runtime: Literal["containerd", "crio"] = Field(
         default="containerd",
@@ -129,12 +127,10 @@ class Existing(Model):
     kubeconfig: Annotated[str, Form(r"^[^\s{}]+$", "kubeconfigs/honey.yaml")] | None = Field(
         default=None,
         description="path of the kubeconfig; default: KUBECONFIG, then ~/.kube/config",
-        examples=["kubeconfigs/honey.yaml"],
     )
-    version: Annotated[str, Form(r"^1\.\d\d$", '"1.35"')] | None = Field(
+    version: Annotated[str, Form(r"^1\.\d\d$", "1.35")] | None = Field(
         default=None,
         description='Kubernetes minor version of the cluster, quoted: "1.35"',
-        examples=["1.35"],
     )
     pools: dict[Name, ExistingPool] = Field(
         min_length=1,

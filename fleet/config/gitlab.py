@@ -107,7 +107,6 @@ class GitLabLane(Lane):
             "existing Secret in the lane's namespace, keys runner-token and "
             "runner-registration-token"
         ),
-        examples=["runner-token"],
     )
     run_untagged: bool = Field(default=False, description="take jobs without tags")
     protected: bool = Field(default=False, description="take only jobs of protected refs")

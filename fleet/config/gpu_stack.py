@@ -25,7 +25,6 @@ class GpuOperator(Model):
     driver_version: Driver | None = Field(
         default=None,
         description='driver that the operator installs, quoted: "580.173.02"',
-        examples=["580.173.02"],
     )
     toolkit: bool = Field(
         default=False,

@@ -99,12 +99,10 @@ class Lane(Model):
     cuda: CudaVersion | None = Field(
         default=None,
         description='CUDA version of the jobs, quoted: "12.9"; default: that of the image\'s tag',
-        examples=["12.9"],
     )
     runtime_class: ObjectName | None = Field(
         default=None,
         description="RuntimeClass of a job; default: that of the pool",
-        examples=["nvidia"],
     )
     kubernetes_access: KubernetesAccess | None = Field(
         default=None, description="let jobs deploy into namespaces of this cluster"

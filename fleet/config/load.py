@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sized
+from contextlib import suppress
 from difflib import get_close_matches
 from types import UnionType
 from typing import Any, Generic, NamedTuple, TypeVar, Union, cast, get_args, get_origin
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from fleet.config.base import Model, Rule, Secret
+from fleet.config.base import Form, Model, Rule, Secret, flow
 from fleet.config.eks import Eks, EksNetwork
 from fleet.config.existing import Existing, ExistingPool
 from fleet.config.github import GitHubLane
@@ -167,13 +168,14 @@ def _texts(root: type[Model], problem: ErrorDetails, location: Path) -> tuple[st
     if kind == "extra_forbidden":
         return _unknown_key(root, location, fields)
     field = fields.get(key)
-    example = field.examples[0] if field is not None and field.examples else None
-    like = f", like {key}: {_flow(example)}" if example is not None else ""
+    example = _example(field) if field is not None else None
+    like = f", like {key}: {flow(example)}" if example is not None else ""
     if kind == "missing":
         return "is missing", f"add {'it' if like else key}{like} ({fields[key].description})"
     if kind == "model_type":
         return _not_a_model(root, location, value)
     if kind == "string_type":
+        like = f', like {key}: "{example}"' if isinstance(example, str) else ""
         return f"is {_noun(value)}, not text", _quoted(value, like)
     if kind == "string_too_short" and not value:
         kind = "empty_text"
@@ -181,7 +183,7 @@ def _texts(root: type[Model], problem: ErrorDetails, location: Path) -> tuple[st
     values = {
         "noun": _noun(value),
         "like": like,
-        "example": _flow(example),
+        "example": flow(example),
         "value": value,
         "length": length,
         **context,
@@ -190,16 +192,28 @@ def _texts(root: type[Model], problem: ErrorDetails, location: Path) -> tuple[st
     return message.format_map(values), remedy.format_map(values).replace("True", "true")
 
 
+def _example(field: FieldInfo) -> object:
+    """Return the field's first example, or that of its form."""
+    metadata = [*field.metadata]
+    for arm in _arms(field.annotation):
+        metadata += getattr(arm, "__metadata__", ())
+    forms = [one.example for one in metadata if isinstance(one, Form)]
+    return (field.examples or forms or [None])[0]
+
+
 def _not_a_model(root: type[Model], location: Path, value: object) -> tuple[str, str]:
-    fields = fields_at(root, location)
-    if _model_at(root, location) is Secret:
+    model = _model_at(root, location)
+    if model is Secret:
         return (
             f"is {_noun(value)}, but a stack file never contains the value of a secret",
             f"write {location[-1]}: {{secret: name}} and run `pulumi config set --secret "
             "gpu-runners:name`",
         )
-    empty = "" if any(one.is_required() for one in fields.values()) else ", or {} for the defaults"
-    return f"is {_noun(value)}, not a map", f"write its keys under it: {', '.join(fields)}{empty}"
+    empty = ""
+    with suppress(ValidationError):
+        empty = ", or {} for the defaults" if model is not None and model() else ""
+    keys = ", ".join(fields_at(root, location))
+    return f"is {_noun(value)}, not a map", f"write its keys under it: {keys}{empty}"
 
 
 def _unknown_key(root: type[Model], location: Path, fields: Fields) -> tuple[str, str]:
@@ -235,18 +249,6 @@ def _quoted(value: object, like: str) -> str:
         like = like or ', like "8"'
         return f"write it in quotes{like}"
     return f"write a single text{like}"
-
-
-def _flow(value: object) -> str:
-    """Return an example as YAML in flow style."""
-    if isinstance(value, dict):
-        items = cast("dict[str, object]", value).items()
-        return f"{{{', '.join(f'{key}: {_flow(item)}' for key, item in items)}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(_flow(item) for item in cast('list[object]', value))}]"
-    if isinstance(value, str) and not value.replace(".", "").isdecimal():
-        return value
-    return json.dumps(value)
 
 
 def fields_at(root: type[BaseModel], location: Path) -> Fields:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import Field
 
 from fleet.catalog.oke import OKE_VERSIONS
 from fleet.config.base import (
@@ -20,27 +20,15 @@ from fleet.config.base import (
     Rule,
     VpcCidr,
     exactly_one,
-    refusal,
+    minor_of,
+    one_of,
 )
 from fleet.config.oke_pools import AvailabilityDomain, OkePool, ocid
 
 _MINORS = tuple(dict.fromkeys(version.minor for version in OKE_VERSIONS.values()))
 
 
-def _oke_minor(value: str) -> str:
-    if value not in _MINORS:
-        raise refusal(
-            "is not a Kubernetes version that this program supports on OKE",
-            f"use one of {', '.join(_MINORS)}, in quotes",
-        )
-    return value
-
-
-OkeMinor = Annotated[
-    str,
-    AfterValidator(_oke_minor),
-    WithJsonSchema({"type": "string", "enum": list(_MINORS)}),
-]
+OkeMinor = Annotated[str, minor_of(_MINORS, "OKE"), one_of(_MINORS)]
 CompartmentId = Annotated[str, ocid("(compartment|tenancy)", "compartment")]
 VcnId = Annotated[str, ocid("vcn")]
 SubnetId = Annotated[str, ocid("subnet")]
@@ -54,28 +42,22 @@ class OkeNetwork(Model):
     cidr: VpcCidr | None = Field(
         default=None, description="IPv4 range of the VCN to create", examples=["10.2.0.0/16"]
     )
-    vcn_id: VcnId | None = Field(
-        default=None, description="existing VCN", examples=["ocid1.vcn.oc1.iad.aaaaexample"]
-    )
+    vcn_id: VcnId | None = Field(default=None, description="existing VCN")
     endpoint_subnet_id: SubnetId | None = Field(
         default=None,
         description="subnet of the existing VCN for the Kubernetes API",
-        examples=["ocid1.subnet.oc1.iad.aaaaexample"],
     )
     worker_subnet_id: SubnetId | None = Field(
         default=None,
         description="subnet of the existing VCN for nodes",
-        examples=["ocid1.subnet.oc1.iad.aaaaexample"],
     )
     pod_subnet_id: SubnetId | None = Field(
         default=None,
         description="subnet of the existing VCN for pods; default: worker_subnet_id",
-        examples=["ocid1.subnet.oc1.iad.aaaaexample"],
     )
     load_balancer_subnet_id: SubnetId | None = Field(
         default=None,
         description="subnet of the existing VCN for load balancers",
-        examples=["ocid1.subnet.oc1.iad.aaaaexample"],
     )
     endpoint_security_group_ids: tuple[SecurityGroupId, ...] | None = Field(
         default=None, max_length=5, description="network security groups of the Kubernetes API"
@@ -118,10 +100,9 @@ class OkeNetwork(Model):
 class Oke(Model):
     """One OKE cluster."""
 
-    region: Region = Field(description="OCI region", examples=["us-ashburn-1"])
+    region: Region = Field(description="OCI region")
     compartment_id: CompartmentId = Field(
         description="compartment of all resources of the cluster",
-        examples=["ocid1.compartment.oc1..aaaaexample"],
     )
     availability_domains: tuple[AvailabilityDomain, ...] = Field(
         min_length=1,

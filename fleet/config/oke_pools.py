@@ -5,15 +5,14 @@ One OCPU is one core with two threads, which Kubernetes counts as 2 CPU. OCI's G
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field
 
 from fleet.catalog.limits import OKE_MAX_BOOT_VOLUME_GB, OKE_MIN_BOOT_VOLUME_GB
 from fleet.catalog.oci import SHAPES, Ocpus, ShapeSizeError, sized
-from fleet.config.base import Driver, Form, Model, Rule, known, refusal
+from fleet.config.base import Driver, Form, Model, Rule, known, one_of
 from fleet.config.pools import LabelKey, LabelValue, Reserve, Sharing, mig_rules, size_rules
 
 GPU_BOOT_VOLUME_GB = 400
@@ -37,18 +36,15 @@ def _known_shape(value: str) -> str:
     return known(value, SHAPES, "OCI shape", "VM.GPU.A10.1")
 
 
-def _availability_domain(value: str) -> str:
-    if not re.fullmatch(r"([A-Za-z]{4}:)?[A-Z0-9-]+-AD-[1-3]", value):
-        raise refusal("is not an availability domain", "write it like Uocm:US-ASHBURN-AD-1")
-    return value
-
-
-ShapeName = Annotated[
+ShapeName = Annotated[str, AfterValidator(_known_shape), one_of(SHAPES)]
+AvailabilityDomain = Annotated[
     str,
-    AfterValidator(_known_shape),
-    WithJsonSchema({"type": "string", "enum": list(SHAPES)}),
+    Form(
+        r"^([A-Za-z]{4}:)?[A-Z0-9-]+-AD-[1-3]$",
+        "Uocm:US-ASHBURN-AD-1",
+        "is not an availability domain",
+    ),
 ]
-AvailabilityDomain = Annotated[str, AfterValidator(_availability_domain)]
 ImageId = Annotated[str, ocid("image")]
 CapacityReservationId = Annotated[str, ocid("capacityreservation")]
 
@@ -66,12 +62,10 @@ class OkePool(Model):
     image_id: ImageId | None = Field(
         default=None,
         description="OKE node image; default: the newest of the Kubernetes version, which changes",
-        examples=["ocid1.image.oc1.iad.aaaaexample"],
     )
     driver: Driver | None = Field(
         default=None,
         description='NVIDIA driver of the image image_id, quoted: "580.95.05"',
-        examples=["580.95.05"],
     )
     boot_volume_gb: int | None = Field(
         default=None,
@@ -88,7 +82,6 @@ class OkePool(Model):
     capacity_reservation_id: CapacityReservationId | None = Field(
         default=None,
         description="capacity reservation of the nodes",
-        examples=["ocid1.capacityreservation.oc1.iad.aaaaexample"],
     )
     preemptible: bool = Field(
         default=False, description="use preemptible capacity, which OCI can reclaim at any time"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field
 
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.catalog.eks import AMI_TYPES, DEAD_AMI_TYPES
@@ -20,6 +20,7 @@ from fleet.config.base import (
     Zone,
     exactly_one,
     known,
+    one_of,
     refusal,
 )
 
@@ -93,16 +94,8 @@ EKS_GPU_DISK_GIB = 200
 EKS_GPU_DISK_FLOOR_GIB = 100
 """Minimum on a GPU node for the system, one CUDA image and the files of one job."""
 
-InstanceTypeName = Annotated[
-    str,
-    AfterValidator(_known_instance_type),
-    WithJsonSchema({"type": "string", "enum": list(INSTANCE_TYPES)}),
-]
-AmiType = Annotated[
-    str,
-    AfterValidator(_known_ami_type),
-    WithJsonSchema({"type": "string", "enum": list(_SUPPORTED)}),
-]
+InstanceTypeName = Annotated[str, AfterValidator(_known_instance_type), one_of(INSTANCE_TYPES)]
+AmiType = Annotated[str, AfterValidator(_known_ami_type), one_of(_SUPPORTED)]
 CapacityReservationId = Annotated[str, Form(r"^cr-[0-9a-f]{8,17}$", "cr-0123456789abcdef0")]
 ReleaseVersion = Annotated[str, Form(r"^1\.\d\d\.\d+-\d{8}$", "1.35.8-20260923")]
 LabelKey = Annotated[str, AfterValidator(_label_key)]
@@ -126,7 +119,6 @@ class Sharing(Model):
             "MIG profile of every GPU of the pool, only on existing clusters (strategy single: "
             "each MIG instance is one nvidia.com/gpu)"
         ),
-        examples=["1g.5gb"],
     )
 
     def rules(self) -> Iterator[Rule]:
@@ -186,7 +178,6 @@ class EksPool(Model):
     capacity_reservation_id: CapacityReservationId | None = Field(
         default=None,
         description="EC2 capacity reservation or capacity block of the nodes",
-        examples=["cr-0123456789abcdef0"],
     )
     ami_type: AmiType | None = Field(
         default=None,
@@ -195,7 +186,6 @@ class EksPool(Model):
     release_version: ReleaseVersion | None = Field(
         default=None,
         description="AMI release; default: the release that this program pins",
-        examples=["1.35.8-20260923"],
     )
     disk_gib: int = Field(
         default=EKS_GPU_DISK_GIB, ge=20, le=16384, description="root volume (encrypted gp3) in GiB"

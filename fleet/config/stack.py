@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import Field
 
 from fleet.catalog.limits import OCI_MAX_FREEFORM_TAGS, OCI_TAG_KEY
-from fleet.config.base import Form, Model, Name, Rule, exactly_one, refusal
+from fleet.config.base import Form, Model, Name, Rule, exactly_one
 from fleet.config.eks import Eks
 from fleet.config.existing import Existing
 from fleet.config.github import GitHub
@@ -33,23 +33,14 @@ TagValue = Annotated[str, Field(max_length=256)]
 """Lengths that AWS allows: https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html."""
 
 
-_RULE_NAME = r"^[a-z0-9]+(-[a-z0-9]+)*(@\S+)?$"
-
-
-def _rule_name(value: str) -> str:
-    if not re.search(_RULE_NAME, value):
-        raise refusal(
-            "is not the identifier of a check, and an error of form cannot be silenced",
-            "write the rule of a warning, like spot-fallback, or remove the entry",
-        )
-    return value
-
-
 RuleName = Annotated[
     str,
     Field(max_length=300),
-    AfterValidator(_rule_name),
-    WithJsonSchema({"type": "string", "pattern": _RULE_NAME, "maxLength": 300}),
+    Form(
+        r"^[a-z0-9]+(-[a-z0-9]+)*(@\S+)?$",
+        "spot-fallback",
+        "is not the identifier of a check, and an error of form cannot be silenced",
+    ),
 ]
 """Identifier of a check; `@` and a path limit it to findings at or below that path."""
 
@@ -67,7 +58,6 @@ class Charts(Model):
     arc_version: Annotated[str, Form(r"^0\.\d+\.\d+$", "0.14.0")] | None = Field(
         default=None,
         description="version of ARC's controller, scale sets and CRDs; default: the pinned version",
-        examples=["0.14.0"],
     )
     arc_crds: str | None = Field(
         default=None,

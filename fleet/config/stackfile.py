@@ -10,8 +10,6 @@ import yaml
 PROJECT: Final = "gpu-runners"
 STACK_KEY: Final = f"{PROJECT}:stack"
 
-Entry = tuple[yaml.Node, yaml.Node]
-
 
 class NotAStackFile(ValueError):  # noqa: N818
     """The text is not a stack file; the message names the reason and the line."""
@@ -40,28 +38,22 @@ def stack_value(text: str) -> object:
 
     Raises NotAStackFile if the text is not YAML, has a duplicate key, or lacks that value.
     """
-    _, data = parsed(text)
-    config = data.get("config")
+    config = parsed(text).get("config")
     if not isinstance(config, dict) or STACK_KEY not in config:
         raise NotAStackFile(f"config has no key {STACK_KEY}; add it, with clusters: under it")
     return cast("dict[str, object]", config)[STACK_KEY]
 
 
-def parsed(text: str) -> tuple[yaml.MappingNode, dict[str, Any]]:
-    """Return the text of a stack file as YAML nodes and as data. Raises NotAStackFile."""
+def parsed(text: str) -> dict[str, Any]:
+    """Return the data of a stack file's text. Raises NotAStackFile."""
     try:
         root = yaml.compose(text, Loader=Loader)
         if not isinstance(root, yaml.MappingNode):
             raise NotAStackFile(f"is not a stack file; add config: with {STACK_KEY}: under it")
         _refuse_duplicate_keys(root)
-        return root, cast("dict[str, Any]", yaml.load(text, Loader=Loader))  # noqa: S506 - a SafeLoader
+        return cast("dict[str, Any]", yaml.load(text, Loader=Loader))  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
         raise NotAStackFile(f"is not YAML: {_reason(error)}") from None
-
-
-def entries(node: yaml.MappingNode) -> list[Entry]:
-    """Return the keys and values of a map."""
-    return cast("list[Entry]", node.value)
 
 
 def _reason(error: yaml.YAMLError) -> str:
@@ -78,7 +70,7 @@ def _refuse_duplicate_keys(node: yaml.Node, seen: frozenset[int] = frozenset()) 
     seen |= {id(node)}
     if isinstance(node, yaml.MappingNode):
         lines: dict[str, int] = {}
-        for key, value in entries(node):
+        for key, value in cast("list[tuple[yaml.Node, yaml.Node]]", node.value):
             name = str(key.value)
             line = key.start_mark.line + 1
             if name in lines:

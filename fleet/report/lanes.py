@@ -78,12 +78,10 @@ def waiting_nodes(lanes: Iterable[LanePlan]) -> dict[str, int]:
             offers[pool.name] = has
             nodes[pool.name] = max(nodes.get(pool.name, 0), -(-lane.min_jobs // per_node))
             break
-    return {
-        pool: max(
-            least, *(-(-n // offers[pool][name]) for name, n in requested[pool].items() if n > 0)
-        )
-        for pool, least in nodes.items()
-    }
+    for pool, total in requested.items():
+        packed = max(-(-n // offers[pool][name]) for name, n in total.items() if n > 0)
+        nodes[pool] = max(nodes[pool], packed)
+    return nodes
 
 
 def _job(job: Job, spec: Lane) -> model.Job:

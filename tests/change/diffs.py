@@ -11,10 +11,10 @@ from change.document import Base, Document, Group, Property, Resource
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
-Made = TypeVar("Made", bound=BaseModel)
+SomeModel = TypeVar("SomeModel", bound=BaseModel)
 
 
-def made(model: type[Made], values: dict[str, Any]) -> Made:
+def validated(model: type[SomeModel], values: dict[str, Any]) -> SomeModel:
     """Validate as JSON: strict models accept a list for a tuple only there."""
     return model.model_validate_json(
         json.dumps(values, default=lambda one: one.model_dump(mode="json"))
@@ -27,16 +27,16 @@ def resource(operation: str = "update", **more: Any) -> Resource:
         "name": "ci-t4",
         "urn": "urn:pulumi:s::p::aws:eks/nodeGroup:NodeGroup::ci-t4",
     }
-    return made(Resource, {"operation": operation, **values, **more})
+    return validated(Resource, {"operation": operation, **values, **more})
 
 
 def group(operation: str = "update", **more: Any) -> Group:
     values: dict[str, Any] = {"kind": "pool", "cluster": "ci", "name": "t4"}
-    return made(Group, {"operation": operation, **values, **more})
+    return validated(Group, {"operation": operation, **values, **more})
 
 
 def prop(path: str = "scalingConfig.maxSize", **more: Any) -> Property:
-    return made(Property, {"path": path, "change": "update", **more})
+    return validated(Property, {"path": path, "change": "update", **more})
 
 
 def diff(**more: Any) -> Document:
@@ -47,4 +47,4 @@ def diff(**more: Any) -> Document:
         "head": COMMIT[::-1],
         "unchanged": 7,
     }
-    return made(Document, {**values, **more})
+    return validated(Document, {**values, **more})

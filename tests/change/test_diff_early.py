@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from change.document import read
-from change.files import Made
+from change.files import Result
 from change.make import make
 from change.revision import WrongBaseError
 from tests.change.repositories import committed, git
@@ -29,7 +29,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def made(project: Path, ref: str = "main", file: str = STAGING) -> Made:
+def made(project: Path, ref: str = "main", file: str = STAGING) -> Result:
     return make(project / file, ref, say=print, project=project)
 
 

@@ -15,7 +15,7 @@ from change import make as maker
 from change import terminal
 from change.__main__ import main
 from change.document import Document
-from change.files import Made
+from change.files import Result
 from change.revision import WrongBaseError
 from rehearsal.project import ROOT
 from tests.change.diffs import diff, group, prop, resource
@@ -26,11 +26,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Stands for the making of a diff; `answer` is what comes of it."""
     seen: dict[str, Any] = {"answer": RehearsalError("enough [seen]")}
 
-    def make(config: Path, ref: str | None, **more: Any) -> Made:
+    def make(config: Path, ref: str | None, **more: Any) -> Result:
         seen.update(config=config, ref=ref, exact=more["exact"])
         answer = seen["answer"]
         if isinstance(answer, Document):
-            return Made(document=answer, text=("the engine's words",), folder=ROOT / "left")
+            return Result(document=answer, engine_output=("engine output",), folder=ROOT / "left")
         raise answer
 
     monkeypatch.setattr(maker, "make", make)
@@ -101,7 +101,7 @@ def test_make_passes_its_variables(given: list[str], expected: str) -> None:
 
 
 def shown(document: Document, capsys: pytest.CaptureFixture[str]) -> str:
-    made = Made(document=document, text=("the engine's words",), folder=ROOT / "left")
+    made = Result(document=document, engine_output=("engine output",), folder=ROOT / "left")
     terminal.show(made, Console(width=200))
     return capsys.readouterr().out
 
@@ -125,7 +125,7 @@ def test_the_terminal_shows_alerts_first_and_again_at_the_end(
         "! pool t4 of ci is REPLACED (scalingConfig.maxSize: 1 -> 2): ",
         "clusters.ci.eks.pools.t4.max_size: nothing -> 2",
         "pool cpu of ci is changed because of other changes",
-        "the engine's words",
+        "engine output",
         "1 replace, 1 update, 7 same",
         "see left/",
     ]

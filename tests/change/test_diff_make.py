@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from change.document import Group, read
-from change.files import Made
+from change.files import Result
 from change.make import make
 from change.revision import WrongBaseError
 from tests.change.repositories import committed, git
@@ -56,7 +56,7 @@ def edited(project: Path, *changes: tuple[str, str], file: str = STAGING) -> Non
     (project / file).write_text(text, encoding="utf-8")
 
 
-def made(project: Path, file: str = STAGING) -> tuple[Made, list[str]]:
+def made(project: Path, file: str = STAGING) -> tuple[Result, list[str]]:
     progress: list[str] = []
     found = make(project / file, "main", say=progress.append, project=project)
     assert len(git(project, "worktree", "list").splitlines()) == 1, "the scratch folder is gone"
@@ -116,7 +116,7 @@ def test_a_renamed_lane_a_resized_pool_and_another_instance_type(
     _check_files(found)
 
 
-def _check_files(found: Made) -> None:
+def _check_files(found: Result) -> None:
     names = {file.name for file in found.folder.iterdir()}
     assert names == {"comment.md", "diff.json", "diff.txt", "engine.log", "summary.md"}
     assert read(found.folder / "diff.json") == found.document

@@ -175,9 +175,7 @@ def test_a_renamed_cluster_does_not_change_its_pools_and_lanes() -> None:
     assert found["clusters"]["renamed"] == {"ci-usw2": "ci-west"}
     assert found["clusters"]["added"] == found["clusters"]["removed"] == []
     unchanged(found, "clusters")
-    assert [one["what"] for one in found["updates"]] == ["cluster"], (
-        "the engine still replaces it"
-    )
+    assert [one["what"] for one in found["updates"]] == ["cluster"], "the engine still replaces it"
 
 
 def test_a_different_cluster_is_not_a_rename() -> None:

@@ -42,9 +42,3 @@ def test_an_error_quotes_no_line_of_the_file() -> None:
     with pytest.raises(NotAStackFile) as refused:
         parsed("config:\n  token: 'glrt-hidden\n")
     assert "glrt" not in str(refused.value)
-
-
-def test_the_nodes_know_their_lines() -> None:
-    root, data = parsed("a: 1\nb: 2\n")
-    assert data == {"a": 1, "b": 2}
-    assert [key.start_mark.line for key, _ in root.value] == [0, 1]

@@ -43,7 +43,7 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     ),
     ("clusters.ci.gitlab.lanes.gl.image", f"a/b:1@{'0' * 64}", "has no valid digest", "sha256:"),
     ("clusters.ci.github.lanes.gpu.cuda", 12.9, ", not text", 'in quotes, like cuda: "12.9"'),
-    ("clusters.honey.existing.pools.a100.driver", 580.95, ", not text", 'like driver: "580.95"'),
+    ("clusters.honey.existing.pools.a100.driver", 580.95, ", not text", 'like driver: "580.95.05"'),
     (f"{EKS}.version", 1.3, ", not text", "reads 1.30 without quotes as the number 1.3"),
     (
         f"{EKS}.version",

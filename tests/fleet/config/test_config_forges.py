@@ -144,7 +144,7 @@ def test_a_subnet_lies_in_one_zone() -> None:
         (f"{ACCESS}.verbs", "*", "is a wildcard", "name each one, like"),
         (f"{ACCESS}.resources", "pods/*", "is a wildcard", "name each one, like"),
         (f"{ACCESS}.api_groups", "*", "is a wildcard", "name each one, like"),
-        (f"{ACCESS}.verbs", "Get", "the required form", "write it like get"),
+        (f"{ACCESS}.verbs", "Get", "the required form", "write it like pods/log"),
         (f"{ACCESS}.api_groups", "Apps", "the required form", "write it like apps"),
         (
             f"{EKS}.admins",
