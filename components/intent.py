@@ -8,7 +8,7 @@ of the keys in a stack file. The keywords pass through the same models and the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeVar
 
 import pulumi
 
@@ -19,6 +19,25 @@ from fleet.config.load import parse_as
 from fleet.findings import errors
 
 _Config = TypeVar("_Config", bound=Model)
+
+
+class LaneOptions(TypedDict, total=False):
+    """The keys that GitHub lanes and GitLab lanes share, see `fleet.config.lanes.Lane`."""
+
+    gpus: int
+    gpu: str | None
+    gpu_memory: str | None
+    cpu: int | str | None
+    memory: str | None
+    memory_limit: str | None
+    disk: str | None
+    shm: str | None
+    image: str | None
+    cuda: str | None
+    runtime_class: str | None
+    kubernetes_access: Mapping[str, Any] | None
+    env: Mapping[str, str]
+    paused: bool
 
 
 class PoolComponent(Protocol):
@@ -46,9 +65,12 @@ class InvalidArguments(pulumi.RunError):
         super().__init__("\n".join([f"{component}: invalid arguments.", *mistakes]))
 
 
-def read(model: type[_Config], component: str, keywords: Mapping[str, object]) -> _Config:
+def read(
+    model: type[_Config], component: str, keywords: Mapping[str, object], *, within: str = ""
+) -> _Config:
     """Return keywords as a model of the stack file; None counts as absent.
 
+    `within` is the path of the keywords in the model, which messages leave out.
     Raises InvalidArguments with every mistake, each with the name of the argument and a remedy.
     """
     outputs = [key for key, value in keywords.items() if isinstance(value, pulumi.Output)]
@@ -64,7 +86,14 @@ def read(model: type[_Config], component: str, keywords: Mapping[str, object]) -
     given = {key: value for key, value in keywords.items() if value is not None}
     parsed = parse_as(model, given, "pass keyword arguments")
     if parsed.stack is None or errors(parsed.findings):
-        raise InvalidArguments(component, (f"  {one}" for one in errors(parsed.findings)))
+        raise InvalidArguments(
+            component,
+            (
+                f"  {one.path.removeprefix(within).lstrip('.') or 'arguments'}: {one.message}.\n"
+                f"    {one.remedy}"
+                for one in errors(parsed.findings)
+            ),
+        )
     return parsed.stack
 
 
@@ -76,6 +105,31 @@ def pool_plans(component: str, pools: Sequence[AnyPool]) -> tuple[Pool, ...]:
             ["  pools: is empty.\n    Pass at least one pool, for example pools=[t4]."],
         )
     return tuple(pool if isinstance(pool, Pool) else pool.plan for pool in pools)
+
+
+def lane_pools(component: str, pools: Sequence[AnyPool], gpus: int) -> tuple[Pool, ...]:
+    """Return the plans of a lane's pools.
+
+    Raises InvalidArguments without a pool, and if no node of a pool has enough GPUs for a job.
+    """
+    plans = pool_plans(component, pools)
+    small = [pool for pool in plans if pool.advertised < gpus]
+    if small:
+        raise InvalidArguments(
+            component,
+            [
+                f"  gpus: is {gpus}, but a node of {pool.name} offers {pool.advertised}.\n"
+                f"    Lower gpus, or pass pools with at least {gpus} GPUs on a node."
+                for pool in small
+            ],
+        )
+    return plans
+
+
+def lane_keywords(lane: Mapping[str, Any], pools: Iterable[Pool]) -> dict[str, Any]:
+    """Return the keywords of a lane with the names of its pools, without absent ones."""
+    given = {key: value for key, value in lane.items() if value is not None}
+    return {**given, "pools": [pool.name for pool in pools]}
 
 
 def system_placement(pools: Sequence[AnyPool]) -> Placement:

@@ -22,7 +22,6 @@ from fleet.runners.github import (
     GitHubLanePlan,
     arc_controller_plan,
     github_lane_plan,
-    github_secret,
 )
 from fleet.runners.gitlab import GitLabLanePlan, gitlab_lane_plan
 from fleet.runners.lanes import ExternalSecret, JobAccess
@@ -177,8 +176,9 @@ def _known(platform: PlatformPlan, names: tuple[str, ...]) -> tuple[Pool, ...]:
 def _github(
     github: GitHub, platform: PlatformPlan, system: Placement, charts: Charts
 ) -> GitHubPlan:
+    controller = arc_controller_plan(github, system, charts, privileged=github.privileged)
     return GitHubPlan(
-        controller=arc_controller_plan(github, system, charts),
+        controller=controller,
         private_key=github.app.private_key.secret if github.app is not None else None,
         lanes=tuple(
             github_lane_plan(
@@ -186,9 +186,7 @@ def _github(
                 lane,
                 cluster=platform.name,
                 pools=pools,
-                url=github.url,
-                system=system,
-                secret=github_secret(github),
+                controller=controller,
                 charts=charts,
             )
             for name, lane in github.lanes.items()

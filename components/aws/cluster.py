@@ -91,12 +91,13 @@ class EksCluster(pulumi.ComponentResource):
             name=plan.name,
             role_arn=role.arn,
             version=plan.version,
-            vpc_config={
-                "subnet_ids": list(subnet_ids.values()),
-                "endpoint_private_access": True,
-                "endpoint_public_access": bool(plan.allow),
-                "public_access_cidrs": list(plan.allow) or None,
-            },
+            # An Args class, because a typed dict would send null for an absent list.
+            vpc_config=aws.eks.ClusterVpcConfigArgs(
+                subnet_ids=list(subnet_ids.values()),
+                endpoint_private_access=True,
+                endpoint_public_access=bool(plan.allow),
+                public_access_cidrs=list(plan.allow) or None,
+            ),
             access_config={
                 "authentication_mode": "API",
                 # The principal that runs `pulumi up` also installs the charts.

@@ -14,8 +14,10 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from components import intent
 from components.helm import namespace
-from fleet.gpu_stack.host_devices import DaemonSetPlan, HostDevicesPlan
+from components.intent import AnyPool
+from fleet.gpu_stack.host_devices import DaemonSetPlan, HostDevicesPlan, host_devices_plan
 
 
 class HostDevices(pulumi.ComponentResource):
@@ -28,10 +30,14 @@ class HostDevices(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        plan: HostDevicesPlan,
+        plan: HostDevicesPlan | None = None,
+        pools: Sequence[AnyPool] = (),
         depends_on: Sequence[pulumi.Resource] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """Register a plan, or the device plugins of `pools`, which have `devices`."""
+        if plan is None:
+            plan = _plan(f"HostDevices {name}", pools)
         super().__init__("gpu-runners:gpu:HostDevices", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         space = namespace(
@@ -42,6 +48,16 @@ class HostDevices(pulumi.ComponentResource):
             for daemonset in plan.daemonsets
         ]
         self.register_outputs({"namespace": plan.namespace})
+
+
+def _plan(component: str, pools: Sequence[AnyPool]) -> HostDevicesPlan:
+    plan = host_devices_plan(intent.pool_plans(component, pools))
+    if plan is None:
+        raise intent.InvalidArguments(
+            component,
+            ["  pools: have no host devices.\n    Add devices to a pool, like devices={'dri': 4}."],
+        )
+    return plan
 
 
 def _daemonset(

@@ -78,10 +78,11 @@ class OkeCluster(pulumi.ComponentResource):
                 "is_public_ip_enabled": bool(plan.allow),
                 "nsg_ids": list(network.security_group_ids["endpoint"]),
             },
-            options={
-                "kubernetes_network_config": ({"services_cidr": plan.network.services_cidr}),
-                "service_lb_subnet_ids": [balancers] if balancers is not None else None,
-            },
+            # An Args class, because a typed dict would send null for an absent list.
+            options=oci.containerengine.ClusterOptionsArgs(
+                kubernetes_network_config={"services_cidr": plan.network.services_cidr},
+                service_lb_subnet_ids=[balancers] if balancers is not None else None,
+            ),
             freeform_tags=plan.tags,
             opts=pulumi.ResourceOptions.merge(
                 child,

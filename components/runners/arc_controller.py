@@ -11,13 +11,17 @@ from collections.abc import Sequence
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from components import intent
 from components.helm import install, namespace
-from fleet.runners.github import ArcControllerPlan
+from components.intent import AnyPool
+from fleet.config.github import GitHubAccess
+from fleet.runners.github import ArcControllerPlan, arc_controller_plan
 
 
 class ArcController(pulumi.ComponentResource):
     """Namespaces of controller and runners, CRDs, the App's Secret, and the controller."""
 
+    plan: ArcControllerPlan
     ready: list[pulumi.Resource]
     """Prerequisites of every scale set, so that a destroy removes the scale sets first."""
 
@@ -25,12 +29,40 @@ class ArcController(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        plan: ArcControllerPlan,
+        plan: ArcControllerPlan | None = None,
+        url: str | None = None,
+        app_id: int | None = None,
+        installation_id: int | None = None,
         private_key: pulumi.Input[str] | None = None,
+        existing_secret: str | None = None,
+        privileged_runners: bool = False,
+        system_pools: Sequence[AnyPool] = (),
         depends_on: Sequence[pulumi.Resource] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Register the controller; `private_key` is the App's key, if this program has it."""
+        """Register the controller from a plan, or for the runners of `url`.
+
+        The credentials are a GitHub App (`app_id`, `installation_id`, `private_key`) or the Secret
+        `existing_secret` in the namespace arc-runners. `privileged_runners` admits privileged pods
+        in that namespace, for lanes with container mode dind. The controller and the listeners run
+        on `system_pools`, by default on any node without a taint.
+        """
+        if plan is None:
+            app = {
+                "id": app_id,
+                "installation_id": installation_id,
+                "private_key": {"secret": "privateKey"} if private_key is not None else None,
+            }
+            given = {key: value for key, value in app.items() if value is not None}
+            access = intent.read(
+                GitHubAccess,
+                f"ArcController {name}",
+                {"url": url, "app": given or None, "existing_secret": existing_secret},
+            )
+            plan = arc_controller_plan(
+                access, intent.system_placement(system_pools), privileged=privileged_runners
+            )
+        self.plan = plan
         super().__init__("gpu-runners:runners:ArcController", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         runners = namespace(

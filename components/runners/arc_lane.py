@@ -9,13 +9,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Literal, Unpack
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from components import intent
 from components.helm import install
+from components.intent import AnyPool, LaneOptions
+from components.runners.arc_controller import ArcController
 from components.runners.job_access import job_access
-from fleet.runners.github import GitHubLanePlan
+from fleet.config.github import ContainerMode, GitHub
+from fleet.runners.github import GitHubLanePlan, github_lane_plan
+
+
+class ArcLaneOptions(LaneOptions, total=False):
+    """The keys of a GitHub lane in a stack file, see `fleet.config.github.GitHubLane`."""
+
+    min_runners: int
+    max_runners: int
+    group: str | None
+    labels: Sequence[str]
+    container_mode: ContainerMode
+    pull_policy: Literal["Always", "IfNotPresent", "Never"] | None
+    device: str | None
+    device_access: Literal["plugin", "privileged"]
+    run_as_root: bool
+    supplemental_groups: Sequence[int]
 
 
 class ArcLane(pulumi.ComponentResource):
@@ -25,10 +45,22 @@ class ArcLane(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        plan: GitHubLanePlan,
+        plan: GitHubLanePlan | None = None,
+        controller: ArcController | None = None,
+        pools: Sequence[AnyPool] = (),
         depends_on: Sequence[pulumi.Resource] = (),
         opts: pulumi.ResourceOptions | None = None,
+        **lane: Unpack[ArcLaneOptions],
     ) -> None:
+        """Register a lane from a plan, or from the keywords of a lane in a stack file.
+
+        Without a plan, the lane has the name of the component. It depends on its controller and on
+        its pools, which are listed in order of preference.
+        """
+        if plan is None:
+            plan = _plan(name, controller, pools, lane)
+        own = controller.ready if controller is not None else []
+        depends_on = [*own, *intent.pool_resources(pools), *depends_on]
         super().__init__("gpu-runners:runners:ArcLane", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         prerequisites = [
@@ -51,3 +83,43 @@ class ArcLane(pulumi.ComponentResource):
             )
         install(f"{name}-release", plan.release, child, depends_on=prerequisites)
         self.register_outputs({"runs_on": plan.labels})
+
+
+def _plan(
+    name: str,
+    controller: ArcController | None,
+    pools: Sequence[AnyPool],
+    lane: ArcLaneOptions,
+) -> GitHubLanePlan:
+    component = f"ArcLane {name}"
+    if controller is None:
+        raise intent.InvalidArguments(
+            component,
+            ["  controller: is missing.\n    Pass the ArcController of the cluster."],
+        )
+    plans = intent.lane_pools(component, pools, lane.get("gpus", 0))
+    github = intent.read(
+        GitHub,
+        component,
+        {
+            "url": controller.plan.url,
+            "existing_secret": controller.plan.credentials,
+            "lanes": {name: intent.lane_keywords(lane, plans)},
+        },
+        within=f"lanes.{name}",
+    )
+    if github.privileged and not controller.plan.privileged_runners:
+        raise intent.InvalidArguments(
+            component,
+            [
+                "  container_mode or device_access: needs privileged pods, which the namespace of "
+                "the runners refuses.\n    Pass privileged_runners=True to the ArcController."
+            ],
+        )
+    return github_lane_plan(
+        name,
+        github.lanes[name],
+        cluster=plans[0].cluster,
+        pools=plans,
+        controller=controller.plan,
+    )

@@ -6,15 +6,40 @@ https://docs.gitlab.com/runner/install/kubernetes_helm_chart_configuration/
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
 
 import pulumi
 import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 
+from components import intent
 from components.helm import install
+from components.intent import AnyPool, LaneOptions
 from components.runners.job_access import job_access
-from fleet.runners.gitlab import GitLabLanePlan, RunnerPlan
+from fleet.config.gitlab import GitLab
+from fleet.runners.gitlab import GitLabLanePlan, RunnerPlan, gitlab_lane_plan
+
+
+class GitLabLaneOptions(LaneOptions, total=False):
+    """The keys of a GitLab lane in a stack file, see `fleet.config.gitlab.GitLabLane`."""
+
+    concurrent: int
+    hpa: Mapping[str, int] | None
+    tags: Sequence[str]
+    default_tags: bool
+    max_cpu: int | str | None
+    max_memory: str | None
+    pull_policy: Sequence[Literal["always", "if-not-present", "never"]]
+    driver_capabilities: Sequence[str]
+    runner: Mapping[str, Any] | None
+    existing_secret: str | None
+    run_untagged: bool
+    protected: bool
+    locked: bool
+    maximum_timeout: int
+    services: int
+    privileged: bool
 
 
 class GitLabLane(pulumi.ComponentResource):
@@ -24,12 +49,27 @@ class GitLabLane(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        plan: GitLabLanePlan,
+        plan: GitLabLanePlan | None = None,
+        url: str = "https://gitlab.com",
+        pools: Sequence[AnyPool] = (),
         token: pulumi.Input[str] | None = None,
+        system_pools: Sequence[AnyPool] = (),
         depends_on: Sequence[pulumi.Resource] = (),
         opts: pulumi.ResourceOptions | None = None,
+        **lane: Unpack[GitLabLaneOptions],
     ) -> None:
-        """Register the lane; `token` is that of an existing runner."""
+        """Register a lane from a plan, or from the keywords of a lane in a stack file.
+
+        Without a plan, the lane has the name of the component and depends on its pools, which are
+        listed in order of preference. `token` is that of an existing runner. The runner manager
+        runs on `system_pools`, by default on any node without a taint. The namespace
+        gitlab-runners must exist.
+        """
+        if plan is None:
+            plan = _plan(
+                name, url=url, pools=pools, system_pools=system_pools, token=token, lane=lane
+            )
+        depends_on = [*intent.pool_resources(pools), *depends_on]
         super().__init__("gpu-runners:runners:GitLabLane", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         prerequisites = [
@@ -63,6 +103,37 @@ class GitLabLane(pulumi.ComponentResource):
             else None,
         )
         self.register_outputs({"tags": list(plan.labels)})
+
+
+def _plan(
+    name: str,
+    *,
+    url: str,
+    pools: Sequence[AnyPool],
+    system_pools: Sequence[AnyPool],
+    token: pulumi.Input[str] | None,
+    lane: GitLabLaneOptions,
+) -> GitLabLanePlan:
+    component = f"GitLabLane {name}"
+    plans = intent.lane_pools(component, pools, lane.get("gpus", 0))
+    keywords = intent.lane_keywords(lane, plans)
+    if token is not None:
+        keywords["token"] = {"secret": "token"}
+    forge = intent.read(
+        GitLab,
+        component,
+        # The provider has the token that creates runners.
+        {"url": url, "api_token": {"secret": "apiToken"}, "lanes": {name: keywords}},
+        within=f"lanes.{name}",
+    )
+    return gitlab_lane_plan(
+        name,
+        forge.lanes[name],
+        cluster=plans[0].cluster,
+        pools=plans,
+        url=url,
+        system=intent.system_placement(system_pools),
+    )
 
 
 def _fingerprint(token: pulumi.Input[str]) -> pulumi.Output[str]:

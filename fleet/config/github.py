@@ -101,8 +101,8 @@ class GitHubApp(Model):
     )
 
 
-class GitHub(Model):
-    """One ARC controller, and one scale set for each lane."""
+class GitHubAccess(Model):
+    """The owner of the runners, and the credentials with which ARC registers them."""
 
     url: GitHubUrl = Field(
         description="URL of the repository, organisation or enterprise that owns the runners",
@@ -121,12 +121,6 @@ class GitHub(Model):
         ),
         examples=["github-app"],
     )
-    lanes: dict[LaneName, GitHubLane] = Field(
-        min_length=1,
-        description="scale sets by name",
-        examples=[{"gpu-t4": {"pools": ["t4"], "gpus": 1, "max_runners": 4}}],
-    )
-
     def rules(self) -> Iterator[Rule]:
         """Yield the broken rules.
 
@@ -147,3 +141,21 @@ class GitHub(Model):
     def is_enterprise(self) -> bool:
         """Whether an enterprise owns the runners."""
         return is_enterprise(self.url)
+
+
+class GitHub(GitHubAccess):
+    """One ARC controller, and one scale set for each lane."""
+
+    lanes: dict[LaneName, GitHubLane] = Field(
+        min_length=1,
+        description="scale sets by name",
+        examples=[{"gpu-t4": {"pools": ["t4"], "gpus": 1, "max_runners": 4}}],
+    )
+
+    @property
+    def privileged(self) -> bool:
+        """Whether a lane runs privileged containers, which their namespace must admit."""
+        return any(
+            lane.container_mode == "dind" or lane.device_access == "privileged"
+            for lane in self.lanes.values()
+        )

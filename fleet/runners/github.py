@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal
 from fleet.catalog.charts import arc_crd_urls
 from fleet.catalog.images import DOCKER_IN_DOCKER, GITHUB_RUNNER
 from fleet.clusters.nodes import ANYWHERE, Placement, Pool
-from fleet.config.github import ContainerMode, GitHub, GitHubApp, GitHubLane
+from fleet.config.github import ContainerMode, GitHubAccess, GitHubApp, GitHubLane
 from fleet.config.stack import Charts
 from fleet.gpu_stack.host_devices import device_path
 from fleet.kubernetes.labels import Namespaces
@@ -156,6 +156,10 @@ class ArcScaleSetValues:
 class ArcControllerPlan:
     """The controller of a cluster, its CRDs and the Secret that all scale sets use."""
 
+    url: str
+    """Repository, organisation or enterprise of the runners."""
+    system: Placement
+    """Where the controller and the listeners run."""
     release: Release[ArcControllerValues]
     crd_files: tuple[str, ...]
     runner_namespace: str
@@ -164,6 +168,8 @@ class ArcControllerPlan:
     """Name of the Secret with the App's keys."""
     app: GitHubApp | None
     """`None` if this program does not create the Secret."""
+    external_secret: ExternalSecret | None
+    """The Secret if this program does not create it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,11 +197,16 @@ class GitHubLanePlan(LanePlan):
 
 
 def arc_controller_plan(
-    github: GitHub,
+    github: GitHubAccess,
     system: Placement = ANYWHERE,
     charts: Charts = Charts(),  # noqa: B008 -- frozen
+    *,
+    privileged: bool = False,
 ) -> ArcControllerPlan:
-    """Return the controller of a cluster; it runs on `system`."""
+    """Return the controller of a cluster; it runs on `system`.
+
+    `privileged` lets the namespace of the runners admit privileged pods.
+    """
     controller = release(
         "gha-runner-scale-set-controller",
         charts,
@@ -211,26 +222,23 @@ def arc_controller_plan(
         ),
     )
     return ArcControllerPlan(
+        url=github.url,
+        system=system,
         release=controller,
         crd_files=arc_crd_urls(controller.version, charts.arc_crds),
         runner_namespace=Namespaces.arc_runners,
-        privileged_runners=any(
-            lane.container_mode == "dind" or lane.device_access == "privileged"
-            for lane in github.lanes.values()
-        ),
+        privileged_runners=privileged,
         credentials=github.existing_secret or CREDENTIALS,
         app=github.app,
-    )
-
-
-def github_secret(github: GitHub) -> ExternalSecret | None:
-    """Return the Secret with GitHub's credentials, or `None` if this program creates it."""
-    if github.existing_secret is None:
-        return None
-    return ExternalSecret(
-        name=github.existing_secret,
-        namespace=Namespaces.arc_runners,
-        keys=GITHUB_TOKEN_KEYS if github.is_enterprise else GITHUB_APP_KEYS,
+        external_secret=(
+            ExternalSecret(
+                name=github.existing_secret,
+                namespace=Namespaces.arc_runners,
+                keys=GITHUB_TOKEN_KEYS if github.is_enterprise else GITHUB_APP_KEYS,
+            )
+            if github.existing_secret is not None
+            else None
+        ),
     )
 
 
@@ -240,17 +248,11 @@ def github_lane_plan(
     *,
     cluster: str,
     pools: tuple[Pool, ...],
-    url: str,
-    system: Placement = ANYWHERE,
-    secret: ExternalSecret | None = None,
+    controller: ArcControllerPlan,
     charts: Charts = Charts(),  # noqa: B008 -- frozen
 ) -> GitHubLanePlan:
-    """Return the plan of one lane.
-
-    `pools` are the lane's pools in order of preference, `system` is where the listener runs, and
-    `url` is the repository, organisation or enterprise. Without `secret`, the lane uses the Secret
-    `CREDENTIALS` that this program creates.
-    """
+    """Return the plan of one lane; `pools` are its pools in order of preference."""
+    system = controller.system
     access = job_access(lane.kubernetes_access, f"github-{name}-jobs", Namespaces.arc_runners)
     one_job = job(
         lane,
@@ -278,7 +280,7 @@ def github_lane_plan(
         min_jobs=min_runners,
         max_jobs=max_runners,
         access=access,
-        external_secret=secret,
+        external_secret=controller.external_secret,
         container_mode=lane.container_mode,
         pods=_lane_pods(lane, runner.spec, job_pod.spec if job_pod is not None else None),
         hook_template=(
@@ -297,8 +299,8 @@ def github_lane_plan(
             # owner of a set only when it is created.
             replaced_on=("version", "values.scaleSetLabels", "values.githubConfigUrl"),
             values=ArcScaleSetValues(
-                github_config_url=url,
-                github_config_secret=secret.name if secret is not None else CREDENTIALS,
+                github_config_url=controller.url,
+                github_config_secret=controller.credentials,
                 runner_scale_set_name=name,
                 scale_set_labels=labels if lane.labels else None,
                 runner_group=lane.group,
