@@ -96,7 +96,7 @@ def rehearsed(folder: Path) -> Result:
     return rehearse(file, folder=folder / "left")
 
 
-def test_the_objects_in_an_existing_cluster_are_created_unchanged_and_destroyed(tmp_path: Path) -> None:
+def test_objects_in_an_existing_cluster_are_created_and_destroyed(tmp_path: Path) -> None:
     result = rehearsed(tmp_path)
     assert result.problems == ()
     events = [event for event in result.world.journal if event.action == "created"]

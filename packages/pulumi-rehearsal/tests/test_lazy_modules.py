@@ -26,7 +26,7 @@ print(sum(found))
 def test_threads_wait_until_a_lazy_module_is_loaded(tmp_path: Path) -> None:
     module = tmp_path / "slow.py"
     module.write_text("import time\ntime.sleep(0.3)\nVALUE = 1\n")
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", PROGRAM, str(module)], capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "8", done.stderr
@@ -35,7 +35,7 @@ def test_threads_wait_until_a_lazy_module_is_loaded(tmp_path: Path) -> None:
 def test_a_lazy_module_that_uses_itself_is_loaded(tmp_path: Path) -> None:
     module = tmp_path / "slow.py"
     module.write_text("import slow\nNAME = slow.__name__\nVALUE = 1\n")
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", PROGRAM, str(module)], capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "8", done.stderr
