@@ -1,6 +1,6 @@
-"""The examples: one stack file per system in the seeds, with the seed's numbers, and its life.
+"""The examples: one stack file per system in the seeds, with the seed's numbers; its rehearsal.
 
-What a file says is asserted where it takes effect: in the plan, in Helm values, in `config.toml`.
+A setting is asserted where it takes effect: in the plan, in Helm values, in `config.toml`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def gitlab_lanes(system: str) -> set[str]:
 
 
 def runner(lane: GitLabLanePlan) -> dict[str, Any]:
-    """What the chart is given as `config.toml`: its only runner."""
+    """Return the only runner in the `config.toml` of the chart's values."""
     (found,) = tomllib.loads(lane.release.values["runners"]["config"])["runners"]
     return found
 
@@ -87,7 +87,7 @@ def test_every_system_of_the_seeds_has_its_example() -> None:
 
 
 @every_example
-def test_an_example_is_a_whole_stack_file_that_names_its_seed(system: str) -> None:
+def test_an_example_is_a_complete_stack_file_that_names_its_seed(system: str) -> None:
     file = stackfile.read(path(system))
     assert file.data["config"]["pulumi:disable-default-providers"] == ["*"]
     head = [line for line in file.text.splitlines() if line.startswith("#")]
@@ -111,7 +111,7 @@ def test_an_example_loads_and_every_lane_of_it_is_planned(system: str) -> None:
 
 @pytest.mark.engine
 @every_example
-def test_an_example_goes_up_rests_and_goes_down(system: str, tmp_path: Path) -> None:
+def test_an_example_is_created_unchanged_and_destroyed(system: str, tmp_path: Path) -> None:
     assert rehearse(path(system), folder=tmp_path / "left").problems == ()
 
 
@@ -140,14 +140,14 @@ def test_ska_size_classes_are_those_of_its_tables(
     assert lane.release.values["concurrent"] == jobs
     executor = runner(lane)["kubernetes"]
     assert parse_cpu(executor["cpu_request"]) == parse_cpu(cpu)
-    assert "cpu_limit" not in executor, "the table says Unlimited"
+    assert "cpu_limit" not in executor, "Unlimited in the table"
     assert quantity(executor["memory_request"]) == quantity(memory)
     assert quantity(executor["memory_limit"]) == quantity(limit)
     assert lane.job.gpus == gpus
-    assert ("pod_spec" in executor) == bool(gpus), "the GPU is asked for by a patch"
+    assert ("pod_spec" in executor) == bool(gpus), "a patch of the pod requests the GPU"
 
 
-def test_ska_lanes_are_the_rows_of_its_tables_and_no_more() -> None:
+def test_ska_lanes_are_exactly_the_rows_of_its_tables() -> None:
     for system in ("ska-techops", "ska-dp"):
         rows = {row[1] for row in SIZE_CLASSES if row[0] == system}
         assert gitlab_lanes(system) == rows
@@ -199,7 +199,7 @@ def test_flywheel_runner_types_differ_in_image_and_tags() -> None:
         assert executor.get("privileged", False) == (name == "dind")
 
 
-def test_honeys_lane_asks_for_the_device_on_honey_and_for_no_gpu() -> None:
+def test_honeys_lanes_request_a_device_on_honey_and_no_gpu() -> None:
     for lane, device in (("tinyland-nix-gpu", "dri"), ("tinyland-nix-kvm", "kvm")):
         planned = github_lane("gloriousflywheel-honey", lane)
         assert planned.pool_names == ("honey",)

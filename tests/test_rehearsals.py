@@ -1,7 +1,7 @@
-"""The shipped stacks, and the changes that hurt in real life, through the real engine.
+"""Rehearsals of the shipped stacks, and of changes that disturb jobs in real clusters.
 
-Every rehearsal here ends with a preview without changes, a destroy that leaves nothing, and a
-search for secrets in all that was written: `Result.problems` holds what went wrong.
+Every rehearsal ends with a preview without changes, a destroy that leaves nothing, and a search for
+secrets in every written file. `Result.problems` has what went wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.engine
 
 
 def changed(folder: Path, name: str, changes: dict[str, Any]) -> Path:
-    """A copy of staging with some dotted keys set, or removed where the value is None."""
+    """Write a copy of staging with some dotted keys set, or removed if the value is `None`."""
     document = yaml.safe_load(STAGING.read_text(encoding="utf-8"))
     for path, value in changes.items():
         holder: Any = document["config"]["gpu-runners:stack"]
@@ -45,22 +45,22 @@ def changed(folder: Path, name: str, changes: dict[str, Any]) -> Path:
 
 
 def of_kind(result: Result, operation: str) -> set[str]:
-    """Logical names of the resources on which the last `up` did something."""
+    """Return the logical names of the resources with that operation in the last `up`."""
     return {
         change.name for change in result.phase("up").differences if change.operation == operation
     }
 
 
 @pytest.mark.parametrize("stack", ["staging", "prod"])
-def test_a_shipped_stack_goes_up_rests_and_goes_down(stack: str, tmp_path: Path) -> None:
+def test_a_shipped_stack_is_created_unchanged_and_destroyed(stack: str, tmp_path: Path) -> None:
     result = rehearse(ROOT / f"Pulumi.{stack}.yaml", folder=tmp_path / "left")
     assert result.problems == ()
     left = {file.name for file in result.folder.iterdir()}
     assert left == {"report.md", "preview.json", "state.json", "engine.log"}
-    assert result.placeholders, "the stack names secrets, so the search for leaks had something"
+    assert result.placeholders, "the stack has secrets, so that the search for leaks is not empty"
     report = (result.folder / "report.md").read_text(encoding="utf-8")
-    assert "runs-on:" in report, "the report says what to write in a workflow"
-    assert "tags: [" in report, "the report says what to write in a pipeline"
+    assert "runs-on:" in report, "the report shows what to write in a workflow"
+    assert "tags: [" in report, "the report shows what to write in a pipeline"
     state = json.loads((result.folder / "state.json").read_text(encoding="utf-8"))
     releases = [
         resource["inputs"]
@@ -70,9 +70,9 @@ def test_a_shipped_stack_goes_up_rests_and_goes_down(stack: str, tmp_path: Path)
     assert {"arc-controller", "gpu-operator", "nvidia-device-plugin"} <= {
         release["name"] for release in releases
     }
-    dark = "4dabf18193072939515e22adb298388d"  # the engine's mark of a secret
-    assert not [release["name"] for release in releases if dark in release["values"]], (
-        "one secret leaf would make the whole of the values unreadable"
+    secret_mark = "4dabf18193072939515e22adb298388d"  # marks a secret in the engine's state
+    assert not [release["name"] for release in releases if secret_mark in release["values"]], (
+        "one secret value would hide all values in previews"
     )
 
 
@@ -87,7 +87,7 @@ def test_an_arc_minor_bump_replaces_every_scale_set(tmp_path: Path) -> None:
     assert "ci-staging-arc-release" in of_kind(result, "update"), "the controller is upgraded"
 
 
-def test_a_raised_minimum_goes_through_and_kills_no_job(tmp_path: Path) -> None:
+def test_a_raised_minimum_is_accepted_and_removes_no_node(tmp_path: Path) -> None:
     def autoscaler_starts_a_node(world: World) -> None:
         set_desired_size(world, "ci-staging", "t4", 1)
 
@@ -102,7 +102,7 @@ def test_a_raised_minimum_goes_through_and_kills_no_job(tmp_path: Path) -> None:
     assert not [line for line in result.warnings if "under running" in line]
 
 
-def test_a_raised_maximum_leaves_running_nodes_alone(tmp_path: Path) -> None:
+def test_a_raised_maximum_removes_no_node(tmp_path: Path) -> None:
     def autoscaler_fills_the_pool(world: World) -> None:
         set_desired_size(world, "ci-staging", "t4", 2)
 
@@ -114,7 +114,7 @@ def test_a_raised_maximum_leaves_running_nodes_alone(tmp_path: Path) -> None:
     )
     assert result.problems == ()
     assert not [line for line in result.warnings if "under running" in line], (
-        "EKS takes all three sizes at once: a stale desired size would scale running jobs in"
+        "EKS sets all three sizes at once: an old desired size would remove nodes with jobs"
     )
 
 
@@ -134,7 +134,7 @@ def test_a_changed_instance_type_replaces_the_pool_and_its_tags_only(tmp_path: P
     }, "the lanes' fair share follows the larger node"
 
 
-def test_a_removed_lane_takes_only_its_own_resources_along(tmp_path: Path) -> None:
+def test_a_removed_lane_deletes_only_its_own_resources(tmp_path: Path) -> None:
     result = rehearse(
         STAGING,
         to=changed(tmp_path, "lane", {"clusters.ci-staging.gitlab": None}),
@@ -145,7 +145,7 @@ def test_a_removed_lane_takes_only_its_own_resources_along(tmp_path: Path) -> No
     assert of_kind(result, "replace") == set()
 
 
-def test_every_resource_may_fail_once_on_the_way_up_and_once_on_the_way_down(
+def test_every_resource_may_fail_its_creation_and_its_deletion_once(
     tmp_path: Path,
 ) -> None:
     result = rehearse(

@@ -23,6 +23,7 @@ from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan, EksPool
 from fleet.clusters.eks_network import NewNetwork
+from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
 from fleet.clusters.oke_network import OkeNewNetwork
 from fleet.findings import Finding, Severity
@@ -63,12 +64,12 @@ class _CreatedNetwork:
 def _created(view: View) -> Iterator[_CreatedNetwork]:
     for cluster in view.plan.clusters:
         platform = cluster.platform
-        if isinstance(platform, EksPlan | OkePlan) and isinstance(
+        if not isinstance(platform, ExistingPlan) and isinstance(
             platform.network, NewNetwork | OkeNewNetwork
         ):
             yield _CreatedNetwork(
                 cluster=cluster,
-                path=f"{cluster.platform.path}.network.cidr",
+                path=f"{platform.path}.network.cidr",
                 cidr=IPv4Network(platform.network.cidr),
             )
 

@@ -36,7 +36,7 @@ def unknown_regions(view: View) -> Iterator[Finding]:
 
 @check("other-region")
 def other_regions(view: View) -> Iterator[Finding]:
-    """OCI images, networks, reservations and availability domains of another region."""
+    """OCI resources of a cluster that are in another region."""
     for name, cluster in view.stack.clusters.items():
         oke, path = cluster.oke, f"clusters.{name}.oke"
         if oke is None:

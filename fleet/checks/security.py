@@ -49,8 +49,8 @@ _AWS_SECRET_KEY: Final = re.compile(r"[A-Za-z0-9/+]{40}")
 def public_endpoints(view: View) -> Iterator[Finding]:
     """Kubernetes APIs that the whole internet, or a range of millions of addresses, may reach."""
     for cluster in view.plan.clusters:
-        platform = cluster.platform
-        wide = [one for one in platform.allow or () if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
+        allow = cluster.platform.allow or ()
+        wide = [one for one in allow if IPv4Network(one).prefixlen <= _WIDEST_PREFIX]
         if wide:
             who = "anyone on the internet" if "0.0.0.0/0" in wide else "millions of strangers"
             yield public_endpoints.finding(

@@ -53,34 +53,28 @@ def operator_kubernetes(view: View) -> Iterator[Finding]:
 def kubernetes_support(view: View) -> Iterator[Finding]:
     """Clusters whose Kubernetes version has lost its support, or loses it within 60 days."""
     for cluster in view.plan.clusters:
-        end = cluster.platform.supported_until
+        platform = cluster.platform
+        end = platform.supported_until
         if end is None or end - _NOTICE > view.today:
             continue
-        what, consequence = _support(cluster.platform.kind)
         verb = "ended" if end < view.today else "ends"
-        is_eks = cluster.platform.kind == "eks"
-        newest = [*KUBERNETES_VERSIONS] if is_eks else [one.minor for one in OKE_VERSIONS.values()]
+        if isinstance(platform, EksPlan):
+            newest = list(KUBERNETES_VERSIONS)[-1]
+            what = "standard support on EKS"
+            after = (
+                f"the control plane costs {EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR} instead of "
+                f"{CLUSTER_USD_PER_HOUR} USD an hour"
+            )
+        else:
+            newest = list(OKE_VERSIONS.values())[-1].minor
+            what, after = "support on OKE", "OKE creates no cluster of this version"
         yield kubernetes_support.finding(
-            f"{cluster.platform.path}.version",
+            f"{platform.path}.version",
             message=(
-                f"is {cluster.platform.minor}, whose {what} {verb} on {end.isoformat()}: "
-                f"{consequence}"
+                f"is {platform.minor}, whose {what} {verb} on {end.isoformat()}: after it, {after}"
             ),
-            remedy=(
-                f"upgrade to {newest[-1]}, one minor version at a time, the control plane first"
-            ),
+            remedy=f"upgrade to {newest}, one minor version at a time, the control plane first",
         )
-
-
-def _support(kind: str) -> tuple[str, str]:
-    """Return what ends at the end of support, and the consequence."""
-    if kind == "eks":
-        return (
-            "standard support on EKS",
-            f"after it, the control plane costs {EXTENDED_SUPPORT_CLUSTER_USD_PER_HOUR} "
-            f"instead of {CLUSTER_USD_PER_HOUR} USD an hour",
-        )
-    return "support on OKE", "after it, Oracle fixes no faults of that version"
 
 
 @check("arc-version")

@@ -1,4 +1,4 @@
-"""A cluster that somebody else made, through the real engine: nobody's kubeconfig is read."""
+"""The rehearsal of an existing cluster: no kubeconfig is read."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def rehearsed(folder: Path) -> Result:
     return rehearse(file, folder=folder / "left")
 
 
-def test_an_existing_cluster_goes_up_rests_and_goes_down(tmp_path: Path) -> None:
+def test_the_objects_in_an_existing_cluster_are_created_unchanged_and_destroyed(tmp_path: Path) -> None:
     result = rehearsed(tmp_path)
     assert result.problems == ()
     events = [event for event in result.world.journal if event.action == "created"]
@@ -110,7 +110,7 @@ def test_an_existing_cluster_goes_up_rests_and_goes_down(tmp_path: Path) -> None
     assert {kind.partition(":")[0] for kind in types} <= {"kubernetes", "gitlab"}
     made = {event.name for event in events if event.type == "kubernetes:core/v1:Namespace"}
     assert "honey-jobs-ci-jobs" in made
-    assert "honey-jobs-shared" not in made, "that one is somebody else's"
+    assert "honey-jobs-shared" not in made, "that namespace exists outside the stack"
 
 
 def test_no_kubeconfig_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

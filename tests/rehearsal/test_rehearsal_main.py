@@ -1,4 +1,4 @@
-"""The command line, and what a person sees of what went wrong."""
+"""The command line, and the messages that it prints for errors."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from holding import Holding
+from cloud_account import CloudAccount
 from pulumi_rehearsal.standin.aws import KINDS, LOOKUPS, tokens
 from pulumi_rehearsal.standin.kind import Properties, Resource
 
@@ -41,7 +41,7 @@ def user_data(document: str, kind: str = "application/node.eks.aws") -> str:
 
 
 @dataclass
-class Account(Holding):
+class Account(CloudAccount):
     """One account in one region."""
 
     kinds = _KINDS

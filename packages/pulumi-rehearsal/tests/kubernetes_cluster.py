@@ -4,7 +4,7 @@ import copy
 from typing import Any, ClassVar
 
 import pytest
-from holding import Holding
+from cloud_account import CloudAccount
 from pulumi_rehearsal.standin import gitlab, kubernetes
 from pulumi_rehearsal.standin.kind import Invalid, Kind, Lookup, Resource
 from pulumi_rehearsal.standin.kubernetes import arc
@@ -45,7 +45,7 @@ containers:
 """
 
 
-class Cluster(Holding):
+class Cluster(CloudAccount):
     """One world; `home` is the scope of the cluster that is used when none is given."""
 
     kinds = KINDS_AND_FALLBACK

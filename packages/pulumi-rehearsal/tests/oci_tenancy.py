@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from holding import Holding
+from cloud_account import CloudAccount
 from pulumi_rehearsal.standin import kubernetes
 from pulumi_rehearsal.standin.kind import Properties, Resource
 from pulumi_rehearsal.standin.oci import KINDS, LOOKUPS, tokens
@@ -93,7 +93,7 @@ _WITHOUT_COMPARTMENT = frozenset(
 
 
 @dataclass
-class Tenancy(Holding):
+class Tenancy(CloudAccount):
     """One compartment in one region."""
 
     kinds = _KINDS

@@ -1,4 +1,4 @@
-"""Where the Pulumi CLI comes from, in which order, and what happens where there is none."""
+"""The order in which the Pulumi CLI is searched for, downloaded and built."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ BUILDS = (
 )
 
 
-def test_the_variable_goes_before_everything(machine: Machine) -> None:
+def test_the_environment_variable_has_priority(machine: Machine) -> None:
     chosen = fake_pulumi(machine.root / "mine" / "pulumi", "3.250.0")
     fake_pulumi(machine.bin / "pulumi", WANTED)
     machine.environment["PULUMI_CLI"] = str(chosen)
@@ -75,7 +75,7 @@ def test_the_variable_goes_before_everything(machine: Machine) -> None:
     assert (found.path, found.version, found.why) == (chosen, "3.250.0", "named by PULUMI_CLI")
 
 
-def test_a_variable_that_names_no_cli_is_refused_and_not_passed_over(machine: Machine) -> None:
+def test_a_variable_that_names_no_cli_is_refused(machine: Machine) -> None:
     fake_pulumi(machine.bin / "pulumi", WANTED)
     machine.environment["PULUMI_CLI"] = "/no/such/pulumi"
     with pytest.raises(
@@ -84,7 +84,7 @@ def test_a_variable_that_names_no_cli_is_refused_and_not_passed_over(machine: Ma
         machine.find()
 
 
-def test_a_good_enough_cli_on_path_goes_before_the_cache(machine: Machine) -> None:
+def test_a_recent_cli_on_path_has_priority_over_the_cache(machine: Machine) -> None:
     on_path = fake_pulumi(machine.bin / "pulumi", ".".join(map(str, cli.MINIMUM)))
     fake_pulumi(machine.kept, WANTED)
     found = machine.find()
@@ -93,7 +93,7 @@ def test_a_good_enough_cli_on_path_goes_before_the_cache(machine: Machine) -> No
 
 
 @pytest.mark.parametrize("version", ["3.205.9", "2.99.0", "4.0.0", "not a version"])
-def test_another_cli_on_path_is_passed_over_and_the_line_says_so(
+def test_an_unsuitable_cli_on_path_is_skipped_with_a_message(
     machine: Machine, version: str
 ) -> None:
     on_path = fake_pulumi(machine.bin / "pulumi", version)
@@ -103,13 +103,13 @@ def test_another_cli_on_path_is_passed_over_and_the_line_says_so(
     assert found.why == f"kept from an earlier run ({on_path} is {version})"
 
 
-def test_a_broken_cli_on_path_is_passed_over(machine: Machine) -> None:
+def test_a_broken_cli_on_path_is_skipped(machine: Machine) -> None:
     on_path = program(machine.bin / "pulumi", "exit 1")
     fake_pulumi(machine.kept, WANTED)
     assert machine.find().why == f"kept from an earlier run ({on_path} is no working Pulumi CLI)"
 
 
-def test_a_download_goes_before_a_build_and_is_kept(
+def test_a_download_has_priority_over_a_build_and_is_kept(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.install_go("exit 1")
@@ -159,7 +159,9 @@ def test_the_build_is_the_last_resort_and_is_kept(machine: Machine) -> None:
     assert machine.find().why == "kept from an earlier run"
 
 
-def test_a_long_build_tells_its_progress(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_build_reports_its_progress(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cli, "PROGRESS_S", 0.0)
     machine.install_go(BUILDS)
     machine.find()

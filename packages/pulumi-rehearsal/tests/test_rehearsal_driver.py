@@ -35,7 +35,7 @@ AMBIENT = ("AWS_ACCESS_KEY_ID", "KUBECONFIG", "GITLAB_TOKEN", "OCI_CLI_KEY", "PU
 
 
 def with_kind(kind: Kind) -> tuple[Package, Package]:
-    """The small project's packages, AWS with another kind for its type."""
+    """Return the small project's packages with another kind for a type of AWS."""
     others = tuple(other for other in AWS.kinds if other.token != kind.token)
     return dataclasses.replace(AWS, kinds=(*others, kind)), KUBERNETES
 
@@ -264,7 +264,7 @@ def test_a_replacement_makes_the_new_resource_first(rehearse_tiny: Rehearse) -> 
 
 def test_unrest_and_what_is_left_are_problems(rehearse_tiny: Rehearse) -> None:
     class Careless(Vpc):
-        """Tags itself anew at each look, and leaves a security group behind."""
+        """Changes its tags in each check, and leaves a security group behind."""
 
         def check(self, call: Call, old: Properties | None) -> Properties:
             return {**super().check(call, old), "tags": {"made": str(call.generation)}}

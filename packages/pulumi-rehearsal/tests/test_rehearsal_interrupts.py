@@ -1,4 +1,4 @@
-"""The first signal ends a run, and nothing disturbs the clean-up after it."""
+"""The first signal ends a run, and further ones do not disturb the clean-up."""
 
 from __future__ import annotations
 

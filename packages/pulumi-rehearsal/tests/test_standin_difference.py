@@ -1,4 +1,4 @@
-"""What changed, how the engine spells it, and what it makes of the resource."""
+"""Changed paths, their notation, and whether they replace the resource."""
 
 from __future__ import annotations
 

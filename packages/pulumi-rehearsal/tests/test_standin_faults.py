@@ -1,4 +1,4 @@
-"""When an injected failure comes due."""
+"""When an injected fault happens."""
 
 from __future__ import annotations
 

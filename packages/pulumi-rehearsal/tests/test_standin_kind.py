@@ -1,4 +1,4 @@
-"""What every kind does unless it says otherwise, and the world that it looks at."""
+"""The defaults of a kind, and the world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the installed SDK's own classes say about inputs."""
+"""The check of inputs against the installed SDK."""
 
 from __future__ import annotations
 

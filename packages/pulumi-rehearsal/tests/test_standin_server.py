@@ -1,4 +1,4 @@
-"""The provider protocol, spoken to a running server over a connection as the engine does."""
+"""The provider protocol over a connection to a running server, as the engine uses it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ PACKAGE = Package(
 
 @dataclass
 class Client:
-    """One connection to a server, as one provider resource of a program has it."""
+    """One connection to a server, as each provider resource has one."""
 
     server: Server
     stub: Any
@@ -124,7 +124,7 @@ def urn(type: str) -> str:
 
 
 class Servers:
-    """Servers that end with the test, each with the connections that were asked for."""
+    """Servers that stop when the test ends, and connections to them."""
 
     def __init__(self) -> None:
         self.running: list[Server] = []

@@ -1,4 +1,4 @@
-"""The way from the engine's structs to plain properties and back."""
+"""The conversion between the engine's structs and plain properties."""
 
 from __future__ import annotations
 

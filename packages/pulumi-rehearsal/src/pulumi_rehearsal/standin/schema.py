@@ -21,7 +21,11 @@ from typing import Any, Final, Literal, Union, cast, get_args, get_origin
 import pulumi
 from pulumi.runtime import rpc
 
+from pulumi_rehearsal import lazy_modules
 from pulumi_rehearsal.standin.values import UNKNOWN, Properties
+
+# The threads of the stand-ins and the program look up the same SDK modules.
+lazy_modules.make_thread_safe()
 
 Problem = tuple[str, str]
 """A path from the top of the inputs, and what is wrong there."""

@@ -1,4 +1,4 @@
-"""A part of the stand-in world that a test makes, changes and deletes things in."""
+"""One account of a stand-in cloud, in which a test creates, changes and deletes resources."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from pulumi_rehearsal.standin.world import World
 
 
 @dataclass
-class Holding:
-    """What one account holds; every method acts as one call of the engine."""
+class CloudAccount:
+    """One account; every method acts as one call of the engine."""
 
     kinds: ClassVar[Mapping[str, Kind]]
-    """By token."""
     lookups: ClassVar[Mapping[str, Lookup]]
     home: ClassVar[str]
-    """The scope of what is made without another."""
+    """The scope of resources that are created without one."""
 
     world: World = field(default_factory=World)
 
@@ -57,7 +56,7 @@ class Holding:
         return found
 
     def change(self, thing: Resource, /, **inputs: Any) -> Resource:
-        """An input of None is taken away."""
+        """Change inputs; an input of `None` is removed."""
         kind = self.kinds[thing.type]
         old = self.now(thing)
         wanted = {
