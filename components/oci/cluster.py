@@ -80,7 +80,11 @@ class OkeCluster(pulumi.ComponentResource):
             },
             # An Args class, because a typed dict would send null for an absent list.
             options=oci.containerengine.ClusterOptionsArgs(
-                kubernetes_network_config={"services_cidr": plan.network.services_cidr},
+                kubernetes_network_config=(
+                    oci.containerengine.ClusterOptionsKubernetesNetworkConfigArgs(
+                        services_cidr=plan.network.services_cidr
+                    )
+                ),
                 service_lb_subnet_ids=[balancers] if balancers is not None else None,
             ),
             freeform_tags=plan.tags,

@@ -161,8 +161,32 @@ def an_empty_oke_pool_has_its_taints(cluster: ClusterPlan) -> Iterator[str]:
                 yield f"the metadata of {pool.name} have the taints {sorted(written)}"
 
 
+def scale_sets_suit_their_chart(
+    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
+) -> Iterator[str]:
+    """The chart refuses other names and drops a template without a container `runner`."""
+    for lane in cluster.github.lanes if cluster.github is not None else ():
+        values = lane.release.typed_values
+        if not 0 < len(values.runner_scale_set_name) <= 45:
+            yield f"{lane.path} has a name of {len(values.runner_scale_set_name)} characters"
+        if not 0 <= values.min_runners <= values.max_runners:
+            yield f"{lane.path} has {values.min_runners} to {values.max_runners} runners"
+        if "runner" not in {one.name for one in values.template.spec.containers}:
+            yield f"{lane.path} has no container named runner"
+
+
+def config_toml_is_no_helm_template(
+    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
+) -> Iterator[str]:
+    for lane in cluster.gitlab.lanes if cluster.gitlab is not None else ():
+        if "{{" in lane.release.typed_values.config or "}}" in lane.release.typed_values.config:
+            yield f"{lane.path} has double braces in its config.toml"
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     release_names_suit_helm,
+    scale_sets_suit_their_chart,
+    config_toml_is_no_helm_template,
     jobs_reach_the_pools_of_their_lane,
     daemonsets_reach_the_pools_that_need_them,
     nothing_but_jobs_and_the_gpu_stack_goes_to_gpu_nodes,

@@ -54,7 +54,7 @@ def test_words_and_dates_are_read_as_the_engine_reads_them(tmp_path: Path) -> No
     [
         ("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "line 5"),
         ("a: [{b: 1, b: 2}]\n", "line 1"),
-        ("", "is not a stack file; write config:"),
+        ("", "is not a stack file"),
         ("a: &x [*x]\n", "line 1: an alias contains itself"),
         ("? [a]\n: b\n", "found unhashable key"),
     ],
