@@ -117,9 +117,8 @@ def an_empty_eks_pool_grows_for_its_jobs(cluster: ClusterPlan) -> Iterator[str]:
         has = resources_by_tags(pool)
         for lane in cluster.lanes:
             if pool.name in lane.pool_names:
-                for name in set(lacking(together(lane.pods.on_pool), has)) - lacks_in_earnest(
-                    lane, pool
-                ):
+                requests = together(lane.pods.on_pool)
+                for name in set(lacking(requests, has)) - missing_on_nodes(requests, pool):
                     yield f"the tags of {pool.name} offer too little {name} to {lane.path}"
                 for pod in lane.pods.on_pool:
                     if why := why_not(pod, imagined, ignore_taint=PAUSED_TAINT.key):
@@ -161,9 +160,7 @@ def an_empty_oke_pool_has_its_taints(cluster: ClusterPlan) -> Iterator[str]:
                 yield f"the metadata of {pool.name} have the taints {sorted(written)}"
 
 
-def scale_sets_suit_their_chart(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def scale_sets_suit_their_chart(cluster: ClusterPlan) -> Iterator[str]:
     """The chart refuses other names and drops a template without a container `runner`."""
     for lane in cluster.github.lanes if cluster.github is not None else ():
         values = lane.release.typed_values
@@ -175,9 +172,7 @@ def scale_sets_suit_their_chart(
             yield f"{lane.path} has no container named runner"
 
 
-def config_toml_is_no_helm_template(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def config_toml_is_no_helm_template(cluster: ClusterPlan) -> Iterator[str]:
     for lane in cluster.gitlab.lanes if cluster.gitlab is not None else ():
         if "{{" in lane.release.typed_values.config or "}}" in lane.release.typed_values.config:
             yield f"{lane.path} has double braces in its config.toml"
