@@ -85,7 +85,7 @@ def _step(one: Registration, real: Mapping[str, Registration]) -> Callable[[Made
 
 
 def _inherited(one: Registration) -> str:
-    """The provider that a remote component was given for its own package."""
+    """Return the provider that a remote component has for its own package."""
     reference = one.providers.get(one.type.partition(":")[0], "") if one.remote else ""
     return reference.rpartition("::")[0]
 
@@ -147,7 +147,7 @@ def _leaves(value: Any, path: tuple[str | int, ...], urn: str) -> Iterator[tuple
 
 
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The same maps and lists with other leaves."""
+    """Return the same maps and lists with changed leaves."""
     if isinstance(value, dict):
         whole = cast("dict[str, Any]", value)
         return {key: _changed(item, change) for key, item in whole.items()}
@@ -172,7 +172,7 @@ def sdk_class(token: str) -> Any:
 
 
 def differences(found: Registered, again: Registered) -> list[str]:
-    """What two runs registered differently, components and what hangs on them aside."""
+    """Return the resources that two runs registered differently, without components."""
     wanted, got = _comparable(found), _comparable(again)
     return sorted(
         f"{kind} {name}"

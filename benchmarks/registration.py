@@ -1,4 +1,4 @@
-"""What the components cost: prod against a flat script, many pools against few, and the imports.
+"""Measure the cost of components: prod and a flat script, many pools and few, and imports.
 
 Run from the repository root: `python benchmarks/registration.py`. Times are CPU seconds of this
 process (for imports: of a fresh interpreter), as the fake engine answers at once and neighbours on

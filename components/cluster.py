@@ -8,7 +8,7 @@ A cloud's components are imported only for a cluster of that cloud, because its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
@@ -24,7 +24,8 @@ from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
 from fleet.kubernetes.labels import Namespaces
 from fleet.plan import ClusterPlan
-from fleet.runners.lanes import LanePlan
+from fleet.runners.github import GitHubLanePlan
+from fleet.runners.lanes import Forge
 
 
 class RunnerCluster(pulumi.ComponentResource):
@@ -61,17 +62,32 @@ class RunnerCluster(pulumi.ComponentResource):
             for space in plan.job_namespaces
         ]
 
-        def job_prerequisites(lane: LanePlan) -> list[pulumi.Resource]:
+        forges: dict[Forge, list[pulumi.Resource]] = {
+            "github": _github(name, plan, secrets, platform),
+            "gitlab": _gitlab(name, plan, platform),
+        }
+        for lane in plan.lanes:
             pools = [platform.pools[pool] for pool in lane.pool_names if pool in platform.pools]
-            return [*platform.job_prerequisites, *gpu_stack, *namespaces, *pools]
-
-        _github(name, plan, secrets, platform, job_prerequisites)
-        _gitlab(name, plan, secrets, platform, job_prerequisites)
-        pools = [pool.name for pool in plan.pools]
+            depends_on = [
+                *forges[lane.forge],
+                *platform.job_prerequisites,
+                *gpu_stack,
+                *namespaces,
+                *pools,
+            ]
+            label = f"{name}-{lane.forge}-{lane.name}"
+            if isinstance(lane, GitHubLanePlan):
+                ArcLane(label, plan=lane, depends_on=depends_on, opts=platform.inside)
+            else:
+                token = secrets[lane.token_secret] if lane.token_secret else None
+                GitLabLane(
+                    label, plan=lane, token=token, depends_on=depends_on, opts=platform.inside
+                )
+        names = [pool.name for pool in plan.pools]
         self.register_outputs(
-            {"pools": pools}
+            {"pools": names}
             if self.kubeconfig is None
-            else {"pools": pools, "kubeconfig": self.kubeconfig}
+            else {"pools": names, "kubeconfig": self.kubeconfig}
         )
 
 
@@ -135,37 +151,25 @@ def _github(
     plan: ClusterPlan,
     secrets: Mapping[str, pulumi.Output[str]],
     platform: Platform,
-    job_prerequisites: Callable[[LanePlan], list[pulumi.Resource]],
-) -> None:
+) -> list[pulumi.Resource]:
+    """Register the controller; return what scale sets depend on."""
     github = plan.github
     if github is None:
-        return
-    controller = ArcController(
+        return []
+    return ArcController(
         f"{name}-arc",
         plan=github.controller,
         private_key=secrets[github.private_key] if github.private_key else None,
         depends_on=platform.chart_prerequisites,
         opts=platform.inside,
-    )
-    for lane in github.lanes:
-        ArcLane(
-            f"{name}-{lane.forge}-{lane.name}",
-            plan=lane,
-            depends_on=[*controller.ready, *job_prerequisites(lane)],
-            opts=platform.inside,
-        )
+    ).ready
 
 
-def _gitlab(
-    name: str,
-    plan: ClusterPlan,
-    secrets: Mapping[str, pulumi.Output[str]],
-    platform: Platform,
-    job_prerequisites: Callable[[LanePlan], list[pulumi.Resource]],
-) -> None:
+def _gitlab(name: str, plan: ClusterPlan, platform: Platform) -> list[pulumi.Resource]:
+    """Register the namespace of runner managers and jobs; return what lanes depend on."""
     gitlab = plan.gitlab
     if gitlab is None:
-        return
+        return []
     space = namespace(
         f"{name}-gitlab-namespace",
         Namespaces.gitlab,
@@ -173,11 +177,4 @@ def _gitlab(
         depends_on=platform.chart_prerequisites,
         privileged=gitlab.privileged,
     )
-    for lane in gitlab.lanes:
-        GitLabLane(
-            f"{name}-{lane.forge}-{lane.name}",
-            plan=lane,
-            token=secrets[lane.token_secret] if lane.token_secret else None,
-            depends_on=[space, *job_prerequisites(lane)],
-            opts=platform.inside,
-        )
+    return [space]

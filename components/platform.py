@@ -1,4 +1,4 @@
-"""What components inside a cluster need of it, the same for EKS, OKE and existing clusters."""
+"""The resources of a cluster that charts and lanes depend on, the same for every kind."""
 
 from __future__ import annotations
 

@@ -67,11 +67,9 @@ def export(loaded: Loaded, clusters: dict[str, RunnerCluster]) -> None:
 
 
 def _lanes(plan: ClusterPlan) -> dict[str, Any]:
-    github = plan.github.lanes if plan.github is not None else ()
-    gitlab = plan.gitlab.lanes if plan.gitlab is not None else ()
     return {
-        "github": {lane.name: {"runs-on": list(lane.labels)} for lane in github},
-        "gitlab": {lane.name: {"tags": list(lane.labels)} for lane in gitlab},
+        forge: {lane.name: {key: list(lane.labels)} for lane in plan.lanes if lane.forge == forge}
+        for forge, key in (("github", "runs-on"), ("gitlab", "tags"))
     }
 
 

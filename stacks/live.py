@@ -24,24 +24,14 @@ def at_live_sizes(plan: PlatformPlan, provider: pulumi.ProviderResource) -> Plat
     match plan:
         case EksPlan():
             live = _auto_scaling_groups(plan, provider)
-            return replace(
-                plan,
-                pools=tuple(
-                    pool.at_live_size(live[pool.name]) if pool.name in live else pool
-                    for pool in plan.pools
-                ),
-            )
         case OkePlan():
             live = _node_pools(plan, provider)
-            return replace(
-                plan,
-                pools=tuple(
-                    pool.at_live_size(live[pool.name]) if pool.name in live else pool
-                    for pool in plan.pools
-                ),
-            )
         case ExistingPlan():
             return plan
+    pools = (
+        pool.at_live_size(live[pool.name]) if pool.name in live else pool for pool in plan.pools
+    )
+    return replace(plan, pools=tuple(pools))
 
 
 def _node_pools(plan: OkePlan, provider: pulumi.ProviderResource) -> Mapping[str, LiveSize]:

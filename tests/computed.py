@@ -1,7 +1,7 @@
-"""What a cloud adds to a resource: the one table of outputs that are not inputs.
+"""Computed outputs of every resource type that the program registers.
 
-Every type of resource that the program registers stands here, also those to which nothing is added
-but an id; the fake engine refuses one that does not. Keys are spelled as providers spell them.
+The table also lists types that compute only an ID. The fake engine refuses a type that is missing.
+Keys have the provider's spelling.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ OCI_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]]
         "shapes": [],
     },
 }
-"""What OCI answers while none of the stack's own exists."""
+"""Answers of OCI before the resources of the stack exist."""
 
 
 COMPUTED: Final[Mapping[str, Computed]] = {

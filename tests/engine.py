@@ -32,8 +32,8 @@ STACK_TYPE = "pulumi:pulumi:Stack"
 Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
-class Undeclared(Exception):  # noqa: N818 (it reads as what it says)
-    """The program did what the test did not declare."""
+class Undeclared(Exception):  # noqa: N818 (a test reads better without the suffix)
+    """The program used a call or a type that the test did not declare."""
 
 
 class Called(NamedTuple):
@@ -70,7 +70,7 @@ class Registration:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """What was sent, in the provider's spelling."""
+        """Return the inputs of the request, in the provider's spelling."""
         return self.values.data
 
     @property
@@ -81,7 +81,7 @@ class Registration:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Registered:
-    """Everything that one run of a program told the engine."""
+    """The registrations, outputs, calls and log messages of one run of a program."""
 
     resources: list[Registration] = field(default_factory=list[Registration])
     outputs: dict[str, list[Values]] = field(default_factory=dict[str, list[Values]])
@@ -127,7 +127,7 @@ class Registered:
 
     @property
     def stack_outputs(self) -> Values:
-        """What the program exported."""
+        """Return the outputs of the stack."""
         (found,) = (sets for urn, sets in self.outputs.items() if f"::{STACK_TYPE}::" in urn)
         return found[-1]
 

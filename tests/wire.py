@@ -53,7 +53,7 @@ def _plain(value: Any, path: Path, secret_paths: set[Path]) -> Any:
 
 
 def unknown(added: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What a preview says of computed outputs: nothing, beside the inputs that it echoes."""
+    """Return computed outputs as a preview has them: unknown, unless they repeat inputs."""
     return {
         key: unknown(value, inputs[key])
         if isinstance(value, dict) and isinstance(inputs.get(key), dict)
@@ -63,7 +63,7 @@ def unknown(added: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, An
 
 
 def merged(inputs: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
-    """What the user set stays as it is; what is computed fills the rest."""
+    """Return the inputs, completed with computed outputs."""
     whole = dict(inputs)
     for key, value in added.items():
         if isinstance(value, dict) and isinstance(whole.get(key), dict):

@@ -27,7 +27,7 @@ _NODE_POLICIES = {
 
 @dataclass(frozen=True, kw_only=True)
 class EksClusterAttributes:
-    """What a node group needs to know of its EKS cluster, whoever made the cluster.
+    """Attributes of an EKS cluster that a node group needs, of any origin.
 
     The plain attributes decide what a node group registers, so they cannot be Outputs.
     """
@@ -56,7 +56,7 @@ class EksCluster(pulumi.ComponentResource):
 
     cluster: aws.eks.Cluster
     attributes: EksClusterAttributes
-    """What node groups need: pass it as `cluster=` to `GpuNodeGroup`."""
+    """Attributes that node groups need."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig (JSON) with an exec plugin; secret, because it names the endpoint and CA."""
     ready_for_nodes: list[pulumi.Resource]

@@ -20,7 +20,7 @@ from fleet.config.gpu_stack import Advertiser
 
 @dataclass(frozen=True, kw_only=True)
 class OkeClusterAttributes:
-    """What a node pool needs to know of its OKE cluster, whoever made the cluster.
+    """Attributes of an OKE cluster that a node pool needs, of any origin.
 
     The plain attributes decide what a node pool registers, so they cannot be Outputs.
     """
@@ -49,7 +49,7 @@ class OkeCluster(pulumi.ComponentResource):
 
     cluster: oci.containerengine.Cluster
     attributes: OkeClusterAttributes
-    """What node pools need: pass it as `cluster=` to `GpuNodePool`."""
+    """Attributes that node pools need."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig (JSON) with an exec plugin; secret, because it names the endpoint and CA."""
 
@@ -80,7 +80,11 @@ class OkeCluster(pulumi.ComponentResource):
             },
             # An Args class, because a typed dict would send null for an absent list.
             options=oci.containerengine.ClusterOptionsArgs(
-                kubernetes_network_config={"services_cidr": plan.network.services_cidr},
+                kubernetes_network_config=(
+                    oci.containerengine.ClusterOptionsKubernetesNetworkConfigArgs(
+                        services_cidr=plan.network.services_cidr
+                    )
+                ),
                 service_lb_subnet_ids=[balancers] if balancers is not None else None,
             ),
             freeform_tags=plan.tags,

@@ -181,19 +181,16 @@ def _newest_image(
 
 def _placement(
     plan: OkePool, subnet_id: pulumi.Input[str]
-) -> list[oci.containerengine.NodePoolNodeConfigDetailsPlacementConfigArgs]:
+) -> list[oci.containerengine.NodePoolNodeConfigDetailsPlacementConfigArgsDict]:
     """Return one placement for each availability domain, in the order of the pool."""
-    # An Args class, because a typed dict would send null for what is absent.
-    return [
-        _ENGINE.NodePoolNodeConfigDetailsPlacementConfigArgs(
-            availability_domain=domain,
-            subnet_id=subnet_id,
-            capacity_reservation_id=plan.capacity_reservation_id,
-            preemptible_node_config=(
-                {"preemption_action": {"type": "TERMINATE", "is_preserve_boot_volume": False}}
-                if plan.preemptible
-                else None
-            ),
-        )
-        for domain in plan.availability_domains
-    ]
+    placements: list[oci.containerengine.NodePoolNodeConfigDetailsPlacementConfigArgsDict] = []
+    for domain in plan.availability_domains:
+        placements.append({"availability_domain": domain, "subnet_id": subnet_id})
+        # A value of `None` would be sent as null.
+        if plan.capacity_reservation_id is not None:
+            placements[-1]["capacity_reservation_id"] = plan.capacity_reservation_id
+        if plan.preemptible:
+            placements[-1]["preemptible_node_config"] = {
+                "preemption_action": {"type": "TERMINATE", "is_preserve_boot_volume": False}
+            }
+    return placements

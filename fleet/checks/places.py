@@ -51,7 +51,8 @@ def system_places(view: View) -> Iterator[Finding]:
                 yield system_places.finding(
                     workload.path,
                     message=(
-                        f"{workload.name} has no CPU pool of cluster {cluster.name} to run on: "
+                        f"{workload.name} would stay Pending, because no CPU pool of cluster "
+                        f"{cluster.name} can run it: "
                         + "; ".join(f"{name}: {reason}" for name, reason in reasons)
                     ),
                     remedy="add a CPU pool with min_size 1 or more, and larger nodes if needed",

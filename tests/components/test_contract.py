@@ -1,6 +1,6 @@
-"""What every component owes to whoever uses it, asked of each one that exists.
+"""Rules that every component obeys: parents, names, providers, outputs and secrets.
 
-Components are found by walking the package, so a new one fails here until it has a maker below.
+The test finds components by walking the packages. A new one fails here until it has a maker.
 """
 
 from __future__ import annotations

@@ -18,56 +18,48 @@ from hypothesis import given
 from fleet.catalog.charts import CHARTS
 from fleet.catalog.oke import KUBELET_ARGUMENTS_METADATA
 from fleet.checks.places import why_not
-from fleet.checks.view import LaneView, View
 from fleet.clusters.eks import EksPool
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Placement, smallest
 from fleet.clusters.oke import OkePool, node_metadata
 from fleet.kubernetes.labels import GPU_TAINT, PAUSED_TAINT, Taint
 from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
-from fleet.kubernetes.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer
-from fleet.load import Fleet
+from fleet.kubernetes.scheduling import CPU, DISK, MEMORY, PODS, Amounts, lacking, offer, together
 from fleet.plan import ClusterPlan, Plan
 from fleet.workloads import daemonsets, system_workloads
 from tests.fleet.checks.planted import stack_of, with_pool, with_values
 from tests.fleet.random_stacks import stacks
-from tests.fleet.samples import ROOT, SHIPPED, TODAY, every_key, loaded, shipped_stack
+from tests.fleet.samples import ROOT, SHIPPED, every_key, loaded, shipped_stack
 
-Invariant = Callable[[ClusterPlan, tuple[LaneView, ...]], Iterator[str]]
+Invariant = Callable[[ClusterPlan], Iterator[str]]
 
 GROUP = "k8s.io/cluster-autoscaler/"
 TEMPLATE = f"{GROUP}node-template/"
 EXACT = re.compile(r"v?\d+\.\d+\.\d+")
 
 
-def release_names_suit_helm(cluster: ClusterPlan, _lanes: tuple[LaneView, ...]) -> Iterator[str]:
+def release_names_suit_helm(cluster: ClusterPlan) -> Iterator[str]:
     for release in cluster.releases:
         if len(release.name) > 53:
             yield f"{release.name} has {len(release.name)} characters"
 
 
-def jobs_reach_the_pools_of_their_lane(
-    cluster: ClusterPlan, lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
-    for lane in lanes:
+def jobs_reach_the_pools_of_their_lane(cluster: ClusterPlan) -> Iterator[str]:
+    for lane in cluster.lanes:
         for pool in cluster.pools:
-            for pod in lane.pods.on_pool if pool.name in lane.plan.pool_names else ():
+            for pod in lane.pods.on_pool if pool.name in lane.pool_names else ():
                 if why := why_not(pod, pool, ignore_taint=PAUSED_TAINT.key):
                     yield f"a job of {lane.path} cannot go to {pool.name}: {why}"
 
 
-def daemonsets_reach_the_pools_that_need_them(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def daemonsets_reach_the_pools_that_need_them(cluster: ClusterPlan) -> Iterator[str]:
     for pool in cluster.pools:
         for workload in daemonsets(cluster, pool):
             if why := why_not(workload.pod, pool):
                 yield f"{workload.name} cannot go to {pool.name}: {why}"
 
 
-def nothing_but_jobs_and_the_gpu_stack_goes_to_gpu_nodes(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def nothing_but_jobs_and_the_gpu_stack_goes_to_gpu_nodes(cluster: ClusterPlan) -> Iterator[str]:
     """A cluster without a CPU pool has no other place for its controllers."""
     if any(pool.gpu is None for pool in cluster.pools):
         for workload in system_workloads(cluster):
@@ -76,9 +68,7 @@ def nothing_but_jobs_and_the_gpu_stack_goes_to_gpu_nodes(
                     yield f"{workload.name} may go to {pool.name}"
 
 
-def driver_and_toolkit_have_one_owner(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def driver_and_toolkit_have_one_owner(cluster: ClusterPlan) -> Iterator[str]:
     """Nodes of EKS and OKE have both by their image; those of an existing cluster as declared."""
     operator = cluster.gpu_stack.operator
     for pool in cluster.pools if operator is not None else ():
@@ -92,18 +82,14 @@ def driver_and_toolkit_have_one_owner(
                 yield f"the operator installs a driver beside that of {pool.name}"
 
 
-def the_autoscaler_suits_kubernetes(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def the_autoscaler_suits_kubernetes(cluster: ClusterPlan) -> Iterator[str]:
     if cluster.autoscaler is not None:
         tag = cluster.autoscaler.release.typed_values.image_tag
         if not tag.startswith(f"v{cluster.platform.version}."):
             yield f"cluster-autoscaler {tag} on Kubernetes {cluster.platform.version}"
 
 
-def charts_have_the_pinned_version(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def charts_have_the_pinned_version(cluster: ClusterPlan) -> Iterator[str]:
     """A stack may choose ARC's version: the controller and its scale sets then have the same."""
     arc = cluster.github.controller.release.version if cluster.github is not None else None
     for release in cluster.releases:
@@ -113,9 +99,7 @@ def charts_have_the_pinned_version(
             yield f"{chart} has version {release.version!r}, not {pin}"
 
 
-def an_empty_eks_pool_grows_for_its_jobs(
-    cluster: ClusterPlan, lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def an_empty_eks_pool_grows_for_its_jobs(cluster: ClusterPlan) -> Iterator[str]:
     """The autoscaler knows a node that does not exist by the tags of its Auto Scaling group."""
     for pool in cluster.pools:
         if not isinstance(pool, EksPool) or pool.min_size == pool.max_size:
@@ -131,9 +115,10 @@ def an_empty_eks_pool_grows_for_its_jobs(
             yield f"the tags of {pool.name} have the taints {sorted(taints)}"
         imagined = dataclasses.replace(pool, labels=under(tags, "label/"))
         has = resources_by_tags(pool)
-        for lane in lanes:
-            if pool.name in lane.plan.pool_names:
-                for name in set(lacking(lane.requests, has)) - lacks_in_earnest(lane, pool):
+        for lane in cluster.lanes:
+            if pool.name in lane.pool_names:
+                requests = together(lane.pods.on_pool)
+                for name in set(lacking(requests, has)) - missing_on_nodes(requests, pool):
                     yield f"the tags of {pool.name} offer too little {name} to {lane.path}"
                 for pod in lane.pods.on_pool:
                     if why := why_not(pod, imagined, ignore_taint=PAUSED_TAINT.key):
@@ -160,14 +145,12 @@ def resources_by_tags(pool: EksPool) -> Amounts:
     )
 
 
-def lacks_in_earnest(lane: LaneView, pool: EksPool) -> set[str]:
+def missing_on_nodes(requests: Amounts, pool: EksPool) -> set[str]:
     """Return what a job does not find on a node that exists."""
-    return {name for node in pool.nodes for name in lacking(lane.requests, offer(pool, node))}
+    return {name for node in pool.nodes for name in lacking(requests, offer(pool, node))}
 
 
-def an_empty_oke_pool_has_its_taints(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def an_empty_oke_pool_has_its_taints(cluster: ClusterPlan) -> Iterator[str]:
     """Oracle's autoscaler reads the taints of an empty pool from the metadata of its nodes."""
     for pool in cluster.pools:
         if isinstance(pool, OkePool):
@@ -177,9 +160,7 @@ def an_empty_oke_pool_has_its_taints(
                 yield f"the metadata of {pool.name} have the taints {sorted(written)}"
 
 
-def scale_sets_suit_their_chart(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def scale_sets_suit_their_chart(cluster: ClusterPlan) -> Iterator[str]:
     """The chart refuses other names and drops a template without a container `runner`."""
     for lane in cluster.github.lanes if cluster.github is not None else ():
         values = lane.release.typed_values
@@ -191,9 +172,7 @@ def scale_sets_suit_their_chart(
             yield f"{lane.path} has no container named runner"
 
 
-def config_toml_is_no_helm_template(
-    cluster: ClusterPlan, _lanes: tuple[LaneView, ...]
-) -> Iterator[str]:
+def config_toml_is_no_helm_template(cluster: ClusterPlan) -> Iterator[str]:
     for lane in cluster.gitlab.lanes if cluster.gitlab is not None else ():
         if "{{" in lane.release.typed_values.config or "}}" in lane.release.typed_values.config:
             yield f"{lane.path} has double braces in its config.toml"
@@ -214,14 +193,13 @@ INVARIANTS: tuple[Invariant, ...] = (
 )
 
 
-def broken(fleet: Fleet, plan: Plan | None = None) -> list[tuple[str, str]]:
+def broken(plan: Plan) -> list[tuple[str, str]]:
     """Return the name of each broken invariant, with what breaks it."""
-    view = View(stack=fleet.stack, plan=plan or fleet.plan, today=TODAY)
     return [
         (invariant.__name__, what)
-        for cluster in view.plan.clusters
+        for cluster in plan.clusters
         for invariant in INVARIANTS
-        for what in invariant(cluster, view.lanes_of(cluster))
+        for what in invariant(cluster)
     ]
 
 
@@ -243,12 +221,12 @@ FILES = stack_files()
 
 @pytest.mark.parametrize("name", FILES)
 def test_no_stack_file_of_the_repository_breaks_an_invariant(name: str) -> None:
-    assert broken(loaded(FILES[name])) == []
+    assert broken(loaded(FILES[name]).plan) == []
 
 
 @given(data=stacks())
 def test_no_random_stack_breaks_an_invariant(data: dict[str, Any]) -> None:
-    assert broken(loaded(data)) == []
+    assert broken(loaded(data).plan) == []
 
 
 # Each invariant notices its fault.
@@ -360,17 +338,15 @@ ON_GPU_NODES = {"affinity": None, "tolerations": (GPU_TAINT.tolerated(),)}
     ],
 )
 def test_each_invariant_notices_its_fault(fault: Fault, invariant: Invariant, what: str) -> None:
-    fleet = loaded(EKS)
-    (cluster,) = fleet.plan.clusters
-    found = broken(fleet, Plan(clusters=(fault(cluster),)))
+    (cluster,) = loaded(EKS).plan.clusters
+    found = broken(Plan(clusters=(fault(cluster),)))
     assert any(name == invariant.__name__ and what in text for name, text in found), found
 
 
 def test_a_preferred_taint_and_a_paused_pool_keep_no_plan_from_being_right() -> None:
     soft = dataclasses.replace(DEDICATED, effect="PreferNoSchedule")
-    fleet = loaded(EKS)
-    (cluster,) = fleet.plan.clusters
+    (cluster,) = loaded(EKS).plan.clusters
     cluster = with_pool(cluster, "t4", taints=(*cluster.pools[1].taints, soft))
-    names = {name for name, _ in broken(fleet, Plan(clusters=(cluster,)))}
+    names = {name for name, _ in broken(Plan(clusters=(cluster,)))}
     assert JOBS.__name__ not in names
-    assert broken(loaded(stack_of({"t4": {**POOLS["t4"], "paused": True}}, LANES))) == []
+    assert broken(loaded(stack_of({"t4": {**POOLS["t4"], "paused": True}}, LANES)).plan) == []

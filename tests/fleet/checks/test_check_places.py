@@ -25,7 +25,7 @@ def test_controllers_need_a_cpu_pool_that_has_a_node() -> None:
 
     findings = planted("system-places", stack_of(T4, LANE), "ci", plant)
     assert {finding.severity for finding in findings} == {"error"}
-    assert any("ARC's controller has no CPU pool" in finding.message for finding in findings)
+    assert any("ARC's controller would stay Pending" in finding.message for finding in findings)
     assert all("system: it may have no node" in finding.message for finding in findings)
 
 
