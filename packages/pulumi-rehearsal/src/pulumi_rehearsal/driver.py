@@ -153,6 +153,8 @@ def rehearse(
                 continue_on_error=continue_on_error,
                 policies=pack.options if pack is not None else {},
             )
+            # The program would see a module that the other thread has loaded only in part.
+            imported.join()
             rehearsal.run(revisions, between)
             rehearsal.note_defects(defect for server in servers for defect in server.defects)
             rehearsal.search_for_leaks()
