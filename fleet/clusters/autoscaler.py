@@ -21,9 +21,8 @@ from fleet.clusters.nodes import Placement, Pool
 from fleet.config.stack import Charts
 from fleet.kubernetes.labels import Namespaces
 from fleet.kubernetes.pods import Affinity, ResourceRequirements, Toleration
-from fleet.kubernetes.releases import Release, release
+from fleet.kubernetes.releases import Release, key, release
 from fleet.kubernetes.resources import Resources
-from fleet.kubernetes.values import key
 
 _NAME = "cluster-autoscaler"
 

@@ -51,8 +51,8 @@ from fleet.gpu_stack.ownership import Ownership, gpu_daemonsets
 from fleet.kubernetes import labels
 from fleet.kubernetes.labels import Taint
 from fleet.kubernetes.pods import Toleration
+from fleet.kubernetes.releases import to_values
 from fleet.kubernetes.resources import Resources, format_memory
-from fleet.kubernetes.values import to_values
 
 CNI_TYPE = "OCI_VCN_IP_NATIVE"
 

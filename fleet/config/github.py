@@ -121,6 +121,7 @@ class GitHubAccess(Model):
         ),
         examples=["github-app"],
     )
+
     def rules(self) -> Iterator[Rule]:
         """Yield the broken rules.
 

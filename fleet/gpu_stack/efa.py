@@ -16,8 +16,7 @@ from fleet.config.stack import Charts
 from fleet.kubernetes import labels
 from fleet.kubernetes.labels import Namespaces
 from fleet.kubernetes.pods import Affinity, Toleration, selector_affinity
-from fleet.kubernetes.releases import GPU_STACK_TIMEOUT_S, Release, release
-from fleet.kubernetes.values import key
+from fleet.kubernetes.releases import GPU_STACK_TIMEOUT_S, Release, key, release
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

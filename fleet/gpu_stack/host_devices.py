@@ -28,7 +28,7 @@ from fleet.kubernetes.pods import (
     Volume,
     VolumeMount,
 )
-from fleet.kubernetes.values import to_values
+from fleet.kubernetes.releases import to_values
 
 DOMAIN = "gpu-runners"
 """Prefix of the extended resources: gpu-runners/dri, gpu-runners/kvm."""

@@ -37,8 +37,7 @@ from fleet.gpu_stack.ownership import Ownership
 from fleet.kubernetes import labels
 from fleet.kubernetes.labels import Namespaces
 from fleet.kubernetes.pods import Affinity, Toleration
-from fleet.kubernetes.releases import GPU_STACK_TIMEOUT_S, Release, release
-from fleet.kubernetes.values import key
+from fleet.kubernetes.releases import GPU_STACK_TIMEOUT_S, Release, key, release
 
 _CONFIG_MAP = "device-plugin-configs"
 

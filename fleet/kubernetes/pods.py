@@ -1,6 +1,6 @@
 """The parts of a Kubernetes pod that this program sets.
 
-Fields are rendered in camelCase by `fleet.kubernetes.values.to_values`.
+Fields are rendered in camelCase by `fleet.kubernetes.releases.to_values`.
 Units: `*_m` is millicores, `*_mib` is MiB, both whole numbers.
 Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
 """
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fleet.kubernetes.releases import key
 from fleet.kubernetes.resources import Resources, mebibytes, millicores
-from fleet.kubernetes.values import key
 
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 

@@ -46,9 +46,8 @@ from fleet.kubernetes.pods import (
     VolumeMount,
     shared_memory,
 )
-from fleet.kubernetes.releases import Release, release
+from fleet.kubernetes.releases import Release, key, release, to_values
 from fleet.kubernetes.resources import Resources, mebibytes
-from fleet.kubernetes.values import key, to_values
 from fleet.runners.lanes import (
     ExternalSecret,
     Forge,

@@ -35,9 +35,8 @@ from fleet.kubernetes.pods import (
     ResourceRequirements,
     Toleration,
 )
-from fleet.kubernetes.releases import Release, release
+from fleet.kubernetes.releases import Release, key, release, to_values
 from fleet.kubernetes.resources import Resources, mebibytes, millicores
-from fleet.kubernetes.values import key, to_values
 from fleet.runners.lanes import (
     ExternalSecret,
     Forge,

@@ -12,8 +12,7 @@ from fleet.checks.view import View
 from fleet.clusters.nodes import Pool
 from fleet.config.load import parse
 from fleet.findings import Finding
-from fleet.kubernetes.releases import Release
-from fleet.kubernetes.values import to_values
+from fleet.kubernetes.releases import Release, to_values
 from fleet.plan import ClusterPlan, Plan, build
 from tests.fleet.samples import TODAY, judged
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleet.gpu_stack.plan import GpuStackPlan
-from fleet.kubernetes.values import to_values
+from fleet.kubernetes.releases import to_values
 from tests.fleet.samples import GONE, cluster_of, eks_of, pool_of
 
 STACK = "clusters.ci.gpu_stack"

@@ -23,8 +23,8 @@ from fleet.kubernetes.pods import (
     selector_affinity,
     shared_memory,
 )
+from fleet.kubernetes.releases import to_values
 from fleet.kubernetes.resources import Resources
-from fleet.kubernetes.values import to_values
 
 LABEL = "gpu-runners/pool"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fleet.kubernetes.pods import ResourceRequirements
+from fleet.kubernetes.releases import chart_key, key, to_values
 from fleet.kubernetes.resources import Resources
-from fleet.kubernetes.values import chart_key, key, to_values
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
