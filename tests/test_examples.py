@@ -117,7 +117,9 @@ def test_all_examples_in_one_stack_are_created_unchanged_and_destroyed(tmp_path:
     stacks = [document["gpu-runners:stack"] for document in documents]
     joined = {
         "protect": any(stack.get("protect") for stack in stacks),
-        "tags": {key: tag for stack in stacks for key, tag in stack.get("tags", {}).items()},
+        "tags": {
+            key.lower(): tag for stack in stacks for key, tag in stack.get("tags", {}).items()
+        },
         "clusters": {name: one for stack in stacks for name, one in stack["clusters"].items()},
     }
     assert {key for stack in stacks for key in stack} == joined.keys()
