@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from fleet.findings import Finding
+from tests.cases import for_each
 from tests.fleet.samples import GONE, every_key, loaded, told
 
 HONEY = "clusters.honey"
@@ -119,7 +118,7 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("changes", "path", "message", "remedy"), BROKEN)
+@for_each(("changes", "path", "message", "remedy"), BROKEN)
 def test_each_rule_is_one_finding_with_a_place_and_a_remedy(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:
