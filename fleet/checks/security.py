@@ -209,5 +209,5 @@ def _github_privileges(path: str, lane: GitHubLane) -> Iterator[Finding]:
                 "is dind: the Docker daemon of each job is privileged, so a job that uses it "
                 "can take over the node"
             ),
-            remedy="use kubernetes-novolume for jobs with a container, or give the lane a pool alone",
+            remedy="use kubernetes-novolume for jobs with a container, or a separate pool",
         )
