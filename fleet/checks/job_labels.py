@@ -114,7 +114,7 @@ def _may_run_elsewhere(scope: Scope, runner: Runner, others: Sequence[Runner]) -
 
 @check("shared-words", "warning")
 def shared_labels(view: View) -> Iterator[Finding]:
-    """Labels or tags that several lanes of different GPU models have, but not all their labels.
+    """Labels or tags that lanes of different GPU models share, so that they select no model.
 
     A job with only such a label runs on any of them. One finding for each set of lanes of one
     owner. Labels like linux and prod do not count, because they choose no hardware; a label like
