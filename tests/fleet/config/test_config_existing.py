@@ -69,7 +69,7 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     ({f"{VULKAN}.gpu": "T4"}, f"{VULKAN}.gpu", "requests no GPU", "gpus: 1"),
     ({f"{VULKAN}.device": "kvm"}, f"{VULKAN}.device", "pool dri does not offer", "{kvm: 4}"),
     ({f"{MIG}.device_access": "privileged"}, f"{MIG}.device_access", "no device", "device: dri"),
-    ({f"{MIG}.device": "dri"}, f"{MIG}.device", "beside gpus", "split the lane"),
+    ({f"{MIG}.device": "dri"}, f"{MIG}.device", "together with gpus", "split the lane"),
     (
         {f"{VULKAN}.runtime_class": "kata"},
         f"{VULKAN}.runtime_class",

@@ -179,7 +179,7 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         {"clusters.ci.gpu_stack": {"advertiser": "operator"}},
         "clusters.ci.gpu_stack.advertiser",
         "is operator, but the cluster has no operator",
-        "add operator: {} beside it",
+        "add operator: {} too",
     ),
     # lanes
     (
