@@ -26,7 +26,7 @@ from fleet.config.base import Model
 from fleet.report.model import Report
 
 MAX_BYTES: Final = 8_000_000
-"""Upper limit of `diff.json`; `tools/hostile.py` unpacks no larger one."""
+"""Upper limit of `diff.json`; `tools/untrusted.py` unpacks no larger one."""
 
 MAX_TEXT: Final = 4_000
 """Characters of one value, reason or note."""
@@ -163,7 +163,7 @@ class Document(Model):
     dirty: bool = False
     """Whether the working tree has changes that are not committed."""
     program_changed: bool = False
-    """Whether more than stack files differs: the program, or its requirements."""
+    """Whether the program or its requirements differ, and not only stack files."""
     removed: bool = False
     """Whether the head removes the stack file; `base_report` has the content of its stack."""
     problem: Text | None = None

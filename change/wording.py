@@ -14,10 +14,10 @@ from change.escape import Name, Phrase
 from fleet.report.phrases import count
 
 MAX_CAUSES: Final = 3
-"""Causes that one line names."""
+"""Maximum number of causes in one line."""
 
 WINDOW: Final = 48
-"""Characters of a value that one line shows."""
+"""Maximum number of characters of a value in one line."""
 
 _EVENTS: Final[dict[Operation, str]] = {
     "create": "is created",
@@ -59,9 +59,9 @@ def called_out(group: Group, renames: Sequence[Rename]) -> Phrase:
 
 
 def title(group: Group) -> Phrase:
-    """Return kind and name, the old name of a renamed one."""
+    """Return kind and name of a group; the old name if it is renamed."""
     name = group.renamed_from or group.name
-    # A cluster has one control plane and one autoscaler: they have no name of their own.
+    # A cluster has one control plane and one autoscaler: the diff shows no name for them.
     named = (f"{group.kind} ", Name(name)) if name not in ("", group.kind) else (group.kind,)
     return (*named, " of ", Name(group.cluster)) if group.cluster else named
 
@@ -136,15 +136,15 @@ def shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def window(old: str, new: str, most: int = WINDOW) -> tuple[str, str]:
+def window(old: str, new: str, limit: int = WINDOW) -> tuple[str, str]:
     """Return the part of two long values where they start to differ."""
     start = 0
-    if max(len(old), len(new)) > most and old and new:
+    if max(len(old), len(new)) > limit and old and new:
         same = next(
             (i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0
         )
-        start = max(0, same - most // 4)
-    return _cut(old, start, most), _cut(new, start, most)
+        start = max(0, same - limit // 4)
+    return _cut(old, start, limit), _cut(new, start, limit)
 
 
 def plain(phrase: Phrase) -> str:
@@ -152,9 +152,9 @@ def plain(phrase: Phrase) -> str:
     return "".join(phrase)
 
 
-def _cut(text: str, start: int, most: int) -> str:
-    part = text[start : start + most]
-    return f"{'…' if start else ''}{part}{'…' if start + most < len(text) else ''}"
+def _cut(text: str, start: int, limit: int) -> str:
+    part = text[start : start + limit]
+    return f"{'…' if start else ''}{part}{'…' if start + limit < len(text) else ''}"
 
 
 def _causes(group: Group) -> Phrase:

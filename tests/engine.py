@@ -14,7 +14,7 @@ import contextvars
 import pickle
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
@@ -25,7 +25,7 @@ from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from tests.computed import COMPUTED, Computed
-from tests.wire import Values, merged, secret, unknown, values
+from tests.wire import UNKNOWN, Values, may_become, merged, secret, unknown, values
 
 PROJECT = "gpu-runners"
 STACK_TYPE = "pulumi:pulumi:Stack"
@@ -155,6 +155,39 @@ def deploy(program: Callable[[], Awaitable[None] | None], **options: Unpack[Opti
     if error is not None:
         raise error
     return registered
+
+
+def deploy_both(
+    program: Callable[[], Awaitable[None] | None], **options: Unpack[Options]
+) -> Registered:
+    """Run an update and a preview of it, where ids and computed outputs are unknown.
+
+    Returns the update. A preview registers the same resources with the same options. Its inputs
+    and outputs are equal or unknown, and secret where those of the update are.
+    """
+    update, preview = (deploy(program, **{**options, "known": known}) for known in (True, False))
+    planned = {one.urn: one for one in preview.resources}
+    assert planned.keys() == {one.urn for one in update.resources}, "the preview has other ones"
+    for one in update.resources:
+        plan = planned[one.urn]
+        same = replace(plan, values=one.values, provider=one.provider, providers=one.providers)
+        assert same == one, f"{one.urn} has other options in a preview"
+        assert plan.provider_urn == one.provider_urn, one.urn
+        assert plan.providers.keys() == one.providers.keys(), one.urn
+        _agree(plan.values, one.values, one.urn)
+    assert preview.outputs.keys() == update.outputs.keys()
+    for urn, several in update.outputs.items():
+        for plan, final in zip(preview.outputs[urn], several, strict=True):
+            _agree(plan, final, urn)
+    assert preview.log == update.log
+    return update
+
+
+def _agree(preview: Values, update: Values, urn: str) -> None:
+    assert may_become(preview.data, update.data), f"{urn}: {preview.data} is not {update.data}"
+    for path, text in preview.texts():
+        if text != UNKNOWN:
+            assert preview.is_secret(*path) == update.is_secret(*path), f"{urn}: {path}"
 
 
 def attempt(

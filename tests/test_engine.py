@@ -12,6 +12,7 @@ import pulumi_kubernetes as kubernetes
 import pytest
 from pulumi import _types
 
+from tests.cases import for_each
 from tests.computed import COMPUTED, GITLAB_TOKEN
 from tests.engine import STACK_TYPE, Called, Registered, Undeclared, attempt, deploy
 from tests.wire import UNKNOWN
@@ -191,7 +192,7 @@ def test_programs_do_not_see_each_other() -> None:
     assert second.log == [("warning", "careful")]
 
 
-@pytest.mark.parametrize("token", sorted(COMPUTED))
+@for_each("token", sorted(COMPUTED))
 def test_the_table_spells_outputs_as_the_sdk_does(token: str) -> None:
     package, module, noun = token.split(":")
     if package == "pulumi":

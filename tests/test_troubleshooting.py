@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pulumi_rehearsal.standin.kubernetes.gpu import ENFORCE
 
 from fleet.checks.__main__ import BEGIN, FILE
@@ -17,6 +16,7 @@ from fleet.checks.view import View
 from fleet.config.load import parse
 from fleet.findings import Finding
 from fleet.plan import build
+from tests.cases import for_each
 from tests.fleet.samples import ROOT, TODAY
 from tests.planted_faults import DAYS, FAULTS, cards, on_eks, on_gitlab, on_oke, on_site
 
@@ -93,7 +93,7 @@ def test_every_row_with_a_finding_has_a_fault_and_every_fault_a_row() -> None:
     assert {row.cause for row in ROWS.values() if row.is_reported} == {*FAULTS, REHEARSED}
 
 
-@pytest.mark.parametrize("cause", FAULTS)
+@for_each("cause", FAULTS)
 def test_the_finding_of_the_row_is_reported(cause: str) -> None:
     findings = findings_of(FAULTS[cause], cause)
     found = [finding for finding in findings if ROWS[cause].matches(finding)]
@@ -105,10 +105,9 @@ def test_the_finding_of_the_row_is_reported(cause: str) -> None:
     assert not others, "a stack with one fault has no other error"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [on_eks(), on_gitlab(), on_oke(), on_site(cards())],
-    ids=["EKS", "GitLab", "OKE", "existing"],
 )
 def test_without_a_fault_there_are_only_notes(data: dict[str, Any]) -> None:
     assert [one for one in findings_of(data) if one.severity != "note"] == []
@@ -120,7 +119,7 @@ def test_the_row_of_the_rehearsal_has_the_label_that_the_stand_in_requires() -> 
     assert f"{ENFORCE}=privileged" in ROWS[REHEARSED].path
 
 
-@pytest.mark.parametrize("cause", [row.cause for row in ROWS.values() if not row.is_reported])
+@for_each("cause", [row.cause for row in ROWS.values() if not row.is_reported])
 def test_a_row_without_a_finding_has_a_reason(cause: str) -> None:
     row = ROWS[cause]
     if row.finding == "by design":
@@ -143,7 +142,7 @@ def test_every_symptom_has_commands_to_run() -> None:
             assert "```sh\nkubectl" in section, section.partition("\n")[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "document", [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))], ids=lambda file: file.name
 )
 def test_every_path_of_the_repository_in_the_documents_exists(document: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from pulumi.runtime import rpc
 
 UNKNOWN: str = rpc.UNKNOWN
-"""Stands, on the wire too, for what a preview cannot know."""
+"""The wire form of a value that a preview does not know."""
 
 Path = tuple[str | int, ...]
 
@@ -50,6 +50,18 @@ def _plain(value: Any, path: Path, secret_paths: set[Path]) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)  # JSON has one kind of number
     return value
+
+
+def may_become(preview: Any, update: Any) -> bool:
+    """Whether the values of a preview equal those of the update, wherever they are known."""
+    if preview == UNKNOWN:
+        return True
+    if isinstance(preview, dict) and isinstance(update, dict):
+        same = preview.keys() == update.keys()
+        return same and all(may_become(value, update[key]) for key, value in preview.items())
+    if isinstance(preview, list) and isinstance(update, list):
+        return len(preview) == len(update) and all(map(may_become, preview, update))
+    return preview == update
 
 
 def unknown(added: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:

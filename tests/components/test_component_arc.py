@@ -13,7 +13,7 @@ import pytest
 from components.runners.arc_controller import ArcController
 from components.runners.arc_lane import ArcLane
 from tests import fleets
-from tests.engine import Registered, deploy, remembered
+from tests.engine import Registered, deploy, deploy_both, remembered
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----"
 RELEASE = kubernetes.helm.v3.Release
@@ -26,7 +26,6 @@ def made(
     github: dict[str, Any] | None = None,
     lane: dict[str, Any] | None = None,
     *,
-    known: bool = True,
     key: str | None = KEY,
 ) -> Registered:
     changes = {"github": {**(github or {}), "lanes": {"gpu-t4": lane or {}}}}
@@ -44,19 +43,19 @@ def made(
         for one in plan.lanes:
             ArcLane(f"lane-{one.name}", plan=one, depends_on=prerequisites, opts=opts)
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
-def test_controller_and_runners_live_apart(known: bool) -> None:
-    found = made(known=known)
+def test_controller_and_runners_live_apart() -> None:
+    found = made()
     names = {one.name: one.inputs["metadata"]["name"] for one in found.find(NAMESPACE)}
     assert names == {"arc-namespace": "arc-systems", "arc-runners": "arc-runners"}
     assert found.one(RELEASE, "arc-release").inputs["namespace"] == "arc-systems"
     assert found.one(RELEASE, "lane-gpu-t4-release").inputs["namespace"] == "arc-runners"
 
 
-def test_crds_are_a_resource_of_their_own(known: bool) -> None:
-    found = made(known=known)
+def test_crds_are_a_resource_of_their_own() -> None:
+    found = made()
     crds, controller = found.one(CRDS), found.one(RELEASE, "arc-release")
     assert crds.remote, "the provider reads the files, not this program"
     assert len(crds.inputs["files"]) == 4
@@ -81,20 +80,20 @@ def test_a_mirror_holds_the_crds_of_an_air_gapped_site() -> None:
     assert all(file.startswith("/mirror/arc/actions.github.com_") for file in files)
 
 
-def test_everything_waits_for_the_cluster(known: bool) -> None:
-    found = made(known=known)
+def test_everything_waits_for_the_cluster() -> None:
+    found = made()
     for one in (*found.find(NAMESPACE), *found.find(CRDS), found.one(RELEASE, "arc-release")):
         assert found.one(aws.eks.Addon, "dns").urn in one.depends_on, one.name
 
 
-def test_crds_are_made_by_the_clusters_own_provider(known: bool) -> None:
-    found = made(known=known)
+def test_crds_are_made_by_the_clusters_own_provider() -> None:
+    found = made()
     (reference,) = [ref for ref in found.one(CRDS).providers.values() if "kubernetes" in ref]
     assert reference.rpartition("::")[0] == found.one("pulumi:providers:kubernetes").urn
 
 
-def test_the_app_is_a_secret_with_the_charts_keys(known: bool) -> None:
-    found = made(known=known)
+def test_the_app_is_a_secret_with_the_charts_keys() -> None:
+    found = made()
     secret = found.one(kubernetes.core.v1.Secret)
     assert secret.inputs["stringData"] == {
         "github_app_id": "1",
@@ -106,8 +105,8 @@ def test_the_app_is_a_secret_with_the_charts_keys(known: bool) -> None:
     assert found.one(NAMESPACE, "arc-runners").urn in secret.depends_on
 
 
-def test_a_scale_set_gets_the_name_of_the_secret_only(known: bool) -> None:
-    found = made(known=known)
+def test_a_scale_set_gets_the_name_of_the_secret_only() -> None:
+    found = made()
     values = found.one(RELEASE, "lane-gpu-t4-release").values
     secret = found.one(kubernetes.core.v1.Secret).inputs["metadata"]["name"]
     assert values.data["values"]["githubConfigSecret"] == secret
@@ -115,15 +114,15 @@ def test_a_scale_set_gets_the_name_of_the_secret_only(known: bool) -> None:
     assert all(KEY not in text for _, text in values.texts())
 
 
-def test_somebody_elses_secret_is_used_by_name(known: bool) -> None:
-    found = made({"app": None, "existing_secret": "theirs"}, known=known, key=None)
+def test_somebody_elses_secret_is_used_by_name() -> None:
+    found = made({"app": None, "existing_secret": "theirs"}, key=None)
     assert found.find(kubernetes.core.v1.Secret) == []
     values = found.one(RELEASE, "lane-gpu-t4-release").inputs["values"]
     assert values["githubConfigSecret"] == "theirs"
 
 
-def test_a_scale_set_goes_before_what_clears_its_finalizers(known: bool) -> None:
-    found = made(known=known)
+def test_a_scale_set_goes_before_what_clears_its_finalizers() -> None:
+    found = made()
     lane = found.one(RELEASE, "lane-gpu-t4-release")
     for needed in (
         found.one(RELEASE, "arc-release"),
@@ -135,8 +134,8 @@ def test_a_scale_set_goes_before_what_clears_its_finalizers(known: bool) -> None
         assert needed.urn in lane.depends_on, f"{needed.name} is removed after its scale sets"
 
 
-def test_a_scale_set_is_replaced_where_arc_and_github_cannot_change_it(known: bool) -> None:
-    found = made(known=known)
+def test_a_scale_set_is_replaced_where_arc_and_github_cannot_change_it() -> None:
+    found = made()
     lane = found.one(RELEASE, "lane-gpu-t4-release")
     assert set(lane.replace_on_changes) == {
         "version",
@@ -150,13 +149,13 @@ def test_a_scale_set_is_replaced_where_arc_and_github_cannot_change_it(known: bo
     assert not found.one(RELEASE, "arc-release").delete_before_replace
 
 
-def test_controller_and_sets_are_of_one_version(known: bool) -> None:
-    versions = {one.inputs["version"] for one in made(known=known).find(RELEASE)}
+def test_controller_and_sets_are_of_one_version() -> None:
+    versions = {one.inputs["version"] for one in made().find(RELEASE)}
     assert len(versions) == 1, "a controller deletes the sets of another minor version"
 
 
-def test_the_sets_know_their_controllers_account(known: bool) -> None:
-    found = made(known=known)
+def test_the_sets_know_their_controllers_account() -> None:
+    found = made()
     account = found.one(RELEASE, "lane-gpu-t4-release").inputs["values"]["controllerServiceAccount"]
     controller = found.one(RELEASE, "arc-release").inputs
     assert account["namespace"] == controller["namespace"]
@@ -164,8 +163,8 @@ def test_the_sets_know_their_controllers_account(known: bool) -> None:
 
 
 @pytest.mark.parametrize("mode", ["kubernetes", "kubernetes-novolume"])
-def test_job_pods_have_a_template_before_the_first_job(mode: str, known: bool) -> None:
-    found = made(lane={"container_mode": mode}, known=known)
+def test_job_pods_have_a_template_before_the_first_job(mode: str) -> None:
+    found = made(lane={"container_mode": mode})
     template, lane = (
         found.one(kubernetes.core.v1.ConfigMap),
         found.one(RELEASE, "lane-gpu-t4-release"),
@@ -181,16 +180,14 @@ def test_job_pods_have_a_template_before_the_first_job(mode: str, known: bool) -
 
 
 @pytest.mark.parametrize("mode", ["none", "dind"])
-def test_without_job_pods_there_is_no_template(mode: str, known: bool) -> None:
-    found = made(lane={"container_mode": mode}, known=known)
+def test_without_job_pods_there_is_no_template(mode: str) -> None:
+    found = made(lane={"container_mode": mode})
     assert found.find(kubernetes.core.v1.ConfigMap) == []
 
 
 @pytest.mark.parametrize(("mode", "privileged"), [("none", False), ("dind", True)])
-def test_only_docker_in_docker_needs_a_privileged_namespace(
-    mode: str, privileged: bool, known: bool
-) -> None:
-    found = made(lane={"container_mode": mode}, known=known)
+def test_only_docker_in_docker_needs_a_privileged_namespace(mode: str, privileged: bool) -> None:
+    found = made(lane={"container_mode": mode})
     labels = found.one(NAMESPACE, "arc-runners").inputs["metadata"]["labels"]
     assert ("pod-security.kubernetes.io/enforce" in labels) == privileged
     system = found.one(NAMESPACE, "arc-namespace").inputs["metadata"]["labels"]

@@ -10,13 +10,13 @@ import pulumi_kubernetes as kubernetes
 
 from components.aws.autoscaler import ClusterAutoscaler
 from tests import fleets
-from tests.engine import Registered, deploy, remembered
+from tests.engine import Registered, deploy_both, remembered
 
 RELEASE = kubernetes.helm.v3.Release
 
 
 @remembered
-def made(*, known: bool = True) -> Registered:
+def made() -> Registered:
     plan = fleets.cluster().autoscaler
 
     def program() -> None:
@@ -27,11 +27,11 @@ def made(*, known: bool = True) -> Registered:
         )
         pulumi.export("ready", [one.urn for one in autoscaler.ready])
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
-def test_it_has_its_rights_before_it_starts(known: bool) -> None:
-    found = made(known=known)
+def test_it_has_its_rights_before_it_starts() -> None:
+    found = made()
     release = found.one(RELEASE)
     for needed in (aws.iam.RolePolicy, aws.eks.PodIdentityAssociation, aws.eks.Addon):
         assert found.one(needed).urn in release.depends_on, (
@@ -40,8 +40,8 @@ def test_it_has_its_rights_before_it_starts(known: bool) -> None:
     assert found.one(aws.iam.Role).urn in found.before(release)
 
 
-def test_its_identity_is_that_of_the_charts_service_account(known: bool) -> None:
-    found = made(known=known)
+def test_its_identity_is_that_of_the_charts_service_account() -> None:
+    found = made()
     identity, release = found.one(aws.eks.PodIdentityAssociation), found.one(RELEASE)
     account = release.inputs["values"]["rbac"]["serviceAccount"]
     assert account["create"] is True
@@ -51,8 +51,8 @@ def test_its_identity_is_that_of_the_charts_service_account(known: bool) -> None
     assert found.one(aws.iam.Role).urn in identity.property_dependencies["roleArn"]
 
 
-def test_its_role_is_for_pods_and_holds_its_policy(known: bool) -> None:
-    found = made(known=known)
+def test_its_role_is_for_pods_and_holds_its_policy() -> None:
+    found = made()
     role, policy = found.one(aws.iam.Role), found.one(aws.iam.RolePolicy)
     (trust,) = json.loads(role.inputs["assumeRolePolicy"])["Statement"]
     assert trust["Principal"] == {"Service": "pods.eks.amazonaws.com"}

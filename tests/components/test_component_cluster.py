@@ -14,7 +14,7 @@ import pytest
 from components.cluster import RunnerCluster
 from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
 from tests import fleets
-from tests.engine import Registered, Registration, deploy, remembered
+from tests.engine import Registered, Registration, deploy_both, remembered
 
 ADDON = aws.eks.Addon
 GROUP = aws.eks.NodeGroup
@@ -57,7 +57,6 @@ _SECRETS = ("githubAppKey", "gitlabApiToken", "a100")
 def made(
     changes: dict[str, Any] | None = None,
     *,
-    known: bool = True,
     protect: bool = True,
 ) -> Registered:
     data = fleets.stack(EVERYTHING if changes is None else changes)
@@ -76,7 +75,7 @@ def made(
         cluster = RunnerCluster("ci", plan=plan, connect=connect, secrets=secrets, opts=opts)
         pulumi.export("kubeconfig", cluster.kubeconfig)
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
 @pytest.fixture(scope="module")
@@ -224,8 +223,8 @@ def test_everything_inside_goes_through_the_clusters_provider(whole: Registered)
 
 
 @pytest.mark.parametrize("protect", [True, False])
-def test_protection_stops_at_network_and_cluster(protect: bool, known: bool) -> None:
-    found = made({}, known=known, protect=protect)
+def test_protection_stops_at_network_and_cluster(protect: bool) -> None:
+    found = made({}, protect=protect)
     network = found.one("gpu-runners:aws:Network")
     expected = [network, *found.within(network), found.one(aws.eks.Cluster)] if protect else []
     assert {one.urn for one in found.resources if one.protect} == {one.urn for one in expected}, (
@@ -233,15 +232,14 @@ def test_protection_stops_at_network_and_cluster(protect: bool, known: bool) -> 
     )
 
 
-def test_a_cluster_without_gpus_has_no_gpu_stack(known: bool) -> None:
+def test_a_cluster_without_gpus_has_no_gpu_stack() -> None:
     lane = {"pools": ["system"], "gpus": 0, "cpu": "500m", "memory": "1Gi"}
     found = made(
         {
             "eks": {"pools": {"t4": None}},
             "github": {"lanes": {"gpu-t4": lane}},
             "gitlab": None,
-        },
-        known=known,
+        }
     )
     names = {one.inputs["name"] for one in found.find(RELEASE)}
     assert names == {"cluster-autoscaler", "arc-controller", "gpu-t4"}
@@ -250,14 +248,14 @@ def test_a_cluster_without_gpus_has_no_gpu_stack(known: bool) -> None:
 @pytest.mark.parametrize(
     ("forge", "namespace"), [("github", "arc-runners"), ("gitlab", "gitlab-runners")]
 )
-def test_a_forge_that_is_not_used_leaves_nothing(forge: str, namespace: str, known: bool) -> None:
-    found = made({forge: None}, known=known)
+def test_a_forge_that_is_not_used_leaves_nothing(forge: str, namespace: str) -> None:
+    found = made({forge: None})
     assert namespace not in {one.inputs["metadata"]["name"] for one in found.find(NAMESPACE)}
 
 
 @pytest.mark.parametrize("privileged", [True, False])
-def test_only_privileged_jobs_need_a_privileged_namespace(privileged: bool, known: bool) -> None:
-    found = made({"gitlab": {"lanes": {"t4": {"privileged": privileged}}}}, known=known)
+def test_only_privileged_jobs_need_a_privileged_namespace(privileged: bool) -> None:
+    found = made({"gitlab": {"lanes": {"t4": {"privileged": privileged}}}})
     labels = found.one(NAMESPACE, "ci-gitlab-namespace").inputs["metadata"]["labels"]
     assert ("pod-security.kubernetes.io/enforce" in labels) == privileged
 
@@ -269,8 +267,8 @@ def test_each_secret_goes_where_the_plan_says(whole: Registered) -> None:
     assert token["runner-token"] == "text of a100"
 
 
-def test_the_kubeconfig_is_secret_at_the_top(known: bool) -> None:
-    found = made({}, known=known)
+def test_the_kubeconfig_is_secret_at_the_top() -> None:
+    found = made({})
     (outputs,) = found.outputs[found.one("gpu-runners:index:RunnerCluster").urn]
     assert outputs.is_secret("kubeconfig")
     assert found.stack_outputs.is_secret("kubeconfig")

@@ -10,11 +10,11 @@ import pulumi_aws as aws
 from components.aws.addons import EksAddons
 from fleet.catalog.eks import ADDONS_AFTER_NODES
 from tests import fleets
-from tests.engine import Registered, deploy, remembered
+from tests.engine import Registered, deploy_both, remembered
 
 
 @remembered
-def made(*, known: bool = True) -> Registered:
+def made() -> Registered:
     plan = fleets.cluster().platform
 
     def program() -> None:
@@ -31,11 +31,11 @@ def made(*, known: bool = True) -> Registered:
         addons = EksAddons("add", plan=plan, cluster_name="ci", depends_on=[nodes], opts=opts)
         pulumi.export("ready", [resource.urn for resource in addons.ready])
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
-def test_every_add_on_waits_for_nodes(known: bool) -> None:
-    found = made(known=known)
+def test_every_add_on_waits_for_nodes() -> None:
+    found = made()
     addons = found.find(aws.eks.Addon)
     assert tuple(one.inputs["addonName"] for one in addons) == ADDONS_AFTER_NODES
     for one in addons:
@@ -49,8 +49,8 @@ def test_charts_wait_for_every_add_on() -> None:
     assert found.stack_outputs.data["ready"] == [one.urn for one in found.find(aws.eks.Addon)]
 
 
-def test_the_csi_driver_has_its_role_and_policy_from_the_start(known: bool) -> None:
-    found = made(known=known)
+def test_the_csi_driver_has_its_role_and_policy_from_the_start() -> None:
+    found = made()
     driver = found.one(aws.eks.Addon, "add-aws-ebs-csi-driver")
     (association,) = driver.inputs["podIdentityAssociations"]
     assert association["serviceAccount"] == "ebs-csi-controller-sa"
@@ -63,7 +63,7 @@ def test_the_csi_driver_has_its_role_and_policy_from_the_start(known: bool) -> N
     assert statement["Action"] == ["sts:AssumeRole", "sts:TagSession"], "Pod Identity tags sessions"
 
 
-def test_the_other_add_ons_need_no_role(known: bool) -> None:
-    for one in made(known=known).find(aws.eks.Addon):
+def test_the_other_add_ons_need_no_role() -> None:
+    for one in made().find(aws.eks.Addon):
         has_role = "podIdentityAssociations" in one.inputs
         assert has_role == (one.inputs["addonName"] == "aws-ebs-csi-driver")

@@ -12,11 +12,11 @@ import pytest
 from components.aws.cluster import EksCluster
 from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
 from tests import fleets
-from tests.engine import Registered, deploy, remembered
+from tests.engine import Registered, deploy_both, remembered
 
 
 @remembered
-def made(*, known: bool = True, protect: bool = False, **eks: Any) -> Registered:
+def made(*, protect: bool = False, **eks: Any) -> Registered:
     plan = fleets.cluster({"eks": eks}).platform
 
     def program() -> None:
@@ -32,22 +32,22 @@ def made(*, known: bool = True, protect: bool = False, **eks: Any) -> Registered
         pulumi.export("kubeconfig", cluster.kubeconfig)
         pulumi.export("ready", [resource.urn for resource in cluster.ready_for_nodes])
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
 def kubeconfig(found: Registered) -> dict[str, Any]:
     return json.loads(found.stack_outputs.data["kubeconfig"])
 
 
-def test_access_is_by_entries_and_not_by_a_config_map(known: bool) -> None:
-    cluster = made(known=known).one(aws.eks.Cluster)
+def test_access_is_by_entries_and_not_by_a_config_map() -> None:
+    cluster = made().one(aws.eks.Cluster)
     assert cluster.inputs["accessConfig"]["authenticationMode"] == "API"
     creator = cluster.inputs["accessConfig"]["bootstrapClusterCreatorAdminPermissions"]
     assert creator is True, "whoever runs `pulumi up` installs the charts"
 
 
-def test_the_cluster_is_called_what_the_stack_file_calls_it(known: bool) -> None:
-    cluster = made(known=known).one(aws.eks.Cluster).inputs
+def test_the_cluster_is_called_what_the_stack_file_calls_it() -> None:
+    cluster = made().one(aws.eks.Cluster).inputs
     assert (cluster["name"], cluster["version"]) == ("ci", "1.35")
     assert cluster["vpcConfig"]["subnetIds"] == ["subnet-1", "subnet-2"]
 
@@ -66,8 +66,8 @@ def test_allowed_ranges_open_the_public_endpoint_to_them_only() -> None:
     assert network["publicAccessCidrs"] == ["203.0.113.0/24"]
 
 
-def test_control_plane_logs_expire(known: bool) -> None:
-    found = made(known=known)
+def test_control_plane_logs_expire() -> None:
+    found = made()
     logs, cluster = found.one(aws.cloudwatch.LogGroup), found.one(aws.eks.Cluster)
     assert logs.inputs["name"] == "/aws/eks/ci/cluster", "EKS writes to this name and no other"
     assert logs.inputs["retentionInDays"] == 30
@@ -75,8 +75,8 @@ def test_control_plane_logs_expire(known: bool) -> None:
     assert cluster.inputs["enabledClusterLogTypes"] == ["api", "audit", "authenticator"]
 
 
-def test_the_role_has_its_policy_before_the_cluster_starts(known: bool) -> None:
-    found = made(known=known)
+def test_the_role_has_its_policy_before_the_cluster_starts() -> None:
+    found = made()
     attached = found.one(aws.iam.RolePolicyAttachment, "eks-control-plane")
     assert attached.inputs["policyArn"].endswith("/AmazonEKSClusterPolicy")
     assert attached.urn in found.one(aws.eks.Cluster).depends_on
@@ -85,13 +85,13 @@ def test_the_role_has_its_policy_before_the_cluster_starts(known: bool) -> None:
     assert trust["Statement"][0]["Action"] == ["sts:AssumeRole"]
 
 
-def test_extended_support_is_never_paid_by_surprise(known: bool) -> None:
-    policy = made(known=known).one(aws.eks.Cluster).inputs["upgradePolicy"]
+def test_extended_support_is_never_paid_by_surprise() -> None:
+    policy = made().one(aws.eks.Cluster).inputs["upgradePolicy"]
     assert policy == {"supportType": "STANDARD"}
 
 
-def test_add_ons_have_one_owner(known: bool) -> None:
-    found = made(known=known)
+def test_add_ons_have_one_owner() -> None:
+    found = made()
     assert found.one(aws.eks.Cluster).inputs["bootstrapSelfManagedAddons"] is False
     addons = found.find(aws.eks.Addon)
     assert tuple(one.inputs["addonName"] for one in addons) == ADDONS_BEFORE_NODES
@@ -113,8 +113,8 @@ def test_nodes_wait_for_add_ons_and_policies() -> None:
     assert set(found.stack_outputs.data["ready"]) == {one.urn for one in needed}
 
 
-def test_the_node_role_has_the_least_that_a_node_needs(known: bool) -> None:
-    found = made(known=known)
+def test_the_node_role_has_the_least_that_a_node_needs() -> None:
+    found = made()
     trust = json.loads(found.one(aws.iam.Role, "eks-node").inputs["assumeRolePolicy"])
     assert trust["Statement"][0]["Principal"] == {"Service": "ec2.amazonaws.com"}
     policies = {
@@ -155,8 +155,8 @@ def test_an_admin_who_leaves_touches_nobody_else() -> None:
 
 
 @pytest.mark.parametrize("protect", [True, False])
-def test_protection_is_of_the_cluster_alone(protect: bool, known: bool) -> None:
-    found = made(known=known, protect=protect)
+def test_protection_is_of_the_cluster_alone(protect: bool) -> None:
+    found = made(protect=protect)
     protected = [one.type for one in found.resources if one.protect]
     assert protected == (["aws:eks/cluster:Cluster"] if protect else [])
 
@@ -182,8 +182,8 @@ def test_the_kubeconfig_uses_the_profile_of_the_provider() -> None:
     assert environment == [{"name": "AWS_PROFILE", "value": "gpu"}]
 
 
-def test_the_kubeconfig_is_secret(known: bool) -> None:
-    found = made(known=known)
+def test_the_kubeconfig_is_secret() -> None:
+    found = made()
     assert found.stack_outputs.is_secret("kubeconfig")
     (outputs,) = found.outputs[found.one("gpu-runners:aws:EksCluster").urn]
     assert outputs.is_secret("kubeconfig")

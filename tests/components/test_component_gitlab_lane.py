@@ -13,7 +13,7 @@ import pytest
 from components.runners.gitlab_lane import GitLabLane
 from tests import fleets
 from tests.computed import GITLAB_TOKEN
-from tests.engine import Registered, deploy, remembered
+from tests.engine import Registered, deploy, deploy_both, remembered
 from tests.wire import UNKNOWN
 
 TOKEN = "glrt-somebody-made-this"
@@ -39,7 +39,7 @@ def made(
         given = pulumi.Output.secret(token) if one.token_secret is not None else None
         GitLabLane("lane", plan=one, token=given, depends_on=[pool], opts=opts)
 
-    return deploy(program, known=known)
+    return deploy_both(program) if known else deploy(program, known=False)
 
 
 def runner(found: Registered) -> dict[str, Any]:
@@ -55,19 +55,17 @@ def runner(found: Registered) -> dict[str, Any]:
     ],
     ids=["group", "project", "instance"],
 )
-def test_a_runner_belongs_to_its_owner(
-    owner: dict[str, Any], expected: dict[str, Any], known: bool
-) -> None:
+def test_a_runner_belongs_to_its_owner(owner: dict[str, Any], expected: dict[str, Any]) -> None:
     # gitlab.com gives instance runners to nobody.
-    sent = runner(made({"runner": owner}, known=known, url="https://gitlab.example"))
+    sent = runner(made({"runner": owner}, url="https://gitlab.example"))
     assert {key: sent[key] for key in ("runnerType", "groupId", "projectId") if key in sent} == (
         expected
     )
 
 
-def test_the_runners_properties_are_code(known: bool) -> None:
+def test_the_runners_properties_are_code() -> None:
     lane = {**CREATED, "tags": ["gpu", "t4"], "maximum_timeout": 3600, "protected": True}
-    sent = runner(made({**lane, "run_untagged": True, "locked": False}, known=known))
+    sent = runner(made({**lane, "run_untagged": True, "locked": False}))
     assert sent["tagLists"] == ["gpu", "t4"]
     assert sent["maximumTimeout"] == 3600
     assert sent["accessLevel"] == "ref_protected"
@@ -77,15 +75,15 @@ def test_the_runners_properties_are_code(known: bool) -> None:
     assert sent["description"] == "t4 on ci"
 
 
-def test_a_runner_takes_no_more_than_it_must(known: bool) -> None:
-    sent = runner(made(CREATED, known=known))
+def test_a_runner_takes_no_more_than_it_must() -> None:
+    sent = runner(made(CREATED))
     assert sent["accessLevel"] == "not_protected"
     assert sent["untagged"] is False, "a GPU is not for jobs that did not ask for one"
     assert sent["locked"] is True
 
 
-def test_a_paused_lane_takes_no_jobs_and_runs_no_manager(known: bool) -> None:
-    found = made({**CREATED, "paused": True}, known=known)
+def test_a_paused_lane_takes_no_jobs_and_runs_no_manager() -> None:
+    found = made({**CREATED, "paused": True})
     assert runner(found)["paused"] is True
     assert found.one(RELEASE).inputs["values"]["replicas"] == 0
 
@@ -94,23 +92,19 @@ def test_a_paused_lane_takes_no_jobs_and_runs_no_manager(known: bool) -> None:
     ("lane", "token"), [(CREATED, GITLAB_TOKEN), (GIVEN, TOKEN)], ids=["created", "given"]
 )
 def test_the_token_lies_in_a_secret_with_both_keys_of_the_chart(
-    lane: dict[str, Any], token: str, known: bool
+    lane: dict[str, Any], token: str
 ) -> None:
-    found = made(lane, known=known)
+    found = made(lane)
     secret = found.one(SECRET)
     both = {"runner-token": token, "runner-registration-token": ""}
-    # The SDK makes one secret of the whole map, so a token that is still unknown hides the rest.
-    expected = both if known or lane is GIVEN else UNKNOWN
-    assert secret.inputs["stringData"] == expected, (
-        "the chart projects both keys, also an empty one"
-    )
+    assert secret.inputs["stringData"] == both, "the chart projects both keys, also an empty one"
     assert secret.values.is_secret("stringData", "runner-token")
     assert secret.inputs["metadata"]["namespace"] == found.one(RELEASE).inputs["namespace"]
 
 
 @pytest.mark.parametrize("lane", [CREATED, GIVEN, EXISTING], ids=["created", "given", "existing"])
-def test_the_manager_gets_the_name_of_the_secret_only(lane: dict[str, Any], known: bool) -> None:
-    found = made(lane, known=known)
+def test_the_manager_gets_the_name_of_the_secret_only(lane: dict[str, Any]) -> None:
+    found = made(lane)
     release = found.one(RELEASE)
     secrets = found.find(SECRET)
     expected = secrets[0].inputs["metadata"]["name"] if secrets else "theirs"
@@ -140,15 +134,15 @@ def test_a_token_that_is_still_unknown_hides_only_its_annotation() -> None:
     assert len(annotation(made(CREATED)) or "") == 12
 
 
-def test_a_runner_is_created_for_no_token_that_exists(known: bool) -> None:
-    assert made(GIVEN, known=known).find(gitlab.UserRunner) == []
-    found = made(EXISTING, known=known)
+def test_a_runner_is_created_for_no_token_that_exists() -> None:
+    assert made(GIVEN).find(gitlab.UserRunner) == []
+    found = made(EXISTING)
     assert found.find(gitlab.UserRunner) == found.find(SECRET) == []
 
 
 @pytest.mark.parametrize("lane", [CREATED, EXISTING], ids=["created", "existing"])
-def test_a_manager_waits_for_its_pools(lane: dict[str, Any], known: bool) -> None:
-    found = made(lane, known=known)
+def test_a_manager_waits_for_its_pools(lane: dict[str, Any]) -> None:
+    found = made(lane)
     pool = found.one(aws.eks.Addon)
     for one in (*found.find(RELEASE), *found.find(SECRET)):
         assert pool.urn in one.depends_on

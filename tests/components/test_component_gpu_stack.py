@@ -12,7 +12,7 @@ import pytest
 from components.gpu.stack import DevicePlugin, GpuOperator
 from fleet.kubernetes.releases import Release
 from tests import fleets
-from tests.engine import Registered, deploy, remembered
+from tests.engine import Registered, deploy_both, remembered
 
 RELEASE = kubernetes.helm.v3.Release
 NAMESPACE = kubernetes.core.v1.Namespace
@@ -32,7 +32,7 @@ def planned(chart: str, **changes: Any) -> Release:
 
 
 @remembered
-def made(release: Release, *, known: bool = True) -> Registered:
+def made(release: Release) -> Registered:
     def program() -> None:
         opts = fleets.providers()
         dns = aws.eks.Addon("dns", cluster_name="ci", addon_name="coredns")
@@ -40,7 +40,7 @@ def made(release: Release, *, known: bool = True) -> Registered:
         made = component("gpu", release=release, depends_on=[dns], opts=opts)
         pulumi.export("ready", [one.urn for one in made.ready])
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
 CHARTS = pytest.mark.parametrize(
@@ -49,16 +49,16 @@ CHARTS = pytest.mark.parametrize(
 
 
 @CHARTS
-def test_the_namespace_admits_pods_that_mount_the_host(chart: str, known: bool) -> None:
-    found = made(planned(chart), known=known)
+def test_the_namespace_admits_pods_that_mount_the_host(chart: str) -> None:
+    found = made(planned(chart))
     space = found.one(NAMESPACE).inputs["metadata"]
     assert space["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
     assert found.one(RELEASE).inputs["namespace"] == space["name"]
 
 
 @CHARTS
-def test_the_release_waits_for_namespace_and_cluster(chart: str, known: bool) -> None:
-    found = made(planned(chart), known=known)
+def test_the_release_waits_for_namespace_and_cluster(chart: str) -> None:
+    found = made(planned(chart))
     needed = {found.one(NAMESPACE).urn, found.one(aws.eks.Addon).urn}
     assert found.one(RELEASE).depends_on >= needed
     assert found.one(aws.eks.Addon).urn in found.one(NAMESPACE).depends_on, (
@@ -67,9 +67,9 @@ def test_the_release_waits_for_namespace_and_cluster(chart: str, known: bool) ->
 
 
 @CHARTS
-def test_the_release_is_what_the_plan_says(chart: str, known: bool) -> None:
+def test_the_release_is_what_the_plan_says(chart: str) -> None:
     release = planned(chart)
-    sent = made(release, known=known).one(RELEASE).inputs
+    sent = made(release).one(RELEASE).inputs
     assert sent["name"] == release.name, "Helm's own name would change with each replacement"
     assert (sent["chart"], sent["version"]) == (release.chart, release.version)
     assert sent["repositoryOpts"] == {"repo": release.repository}
@@ -77,8 +77,8 @@ def test_the_release_is_what_the_plan_says(chart: str, known: bool) -> None:
 
 
 @CHARTS
-def test_a_large_fleet_has_time_to_roll_and_is_not_rolled_back(chart: str, known: bool) -> None:
-    sent = made(planned(chart), known=known).one(RELEASE).inputs
+def test_a_large_fleet_has_time_to_roll_and_is_not_rolled_back(chart: str) -> None:
+    sent = made(planned(chart)).one(RELEASE).inputs
     assert sent["timeout"] >= 1800
     assert sent["atomic"] is False, "half a GPU stack rolled back is worse than half moved on"
     assert not sent.get("skipAwait"), "lanes start when the GPU stack stands"

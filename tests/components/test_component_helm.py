@@ -12,8 +12,7 @@ import pytest
 from components.helm import install, namespace
 from fleet.kubernetes.releases import Release
 from fleet.kubernetes.resources import Resources
-from tests.engine import Registration, deploy, remembered
-from tests.wire import UNKNOWN
+from tests.engine import Registration, deploy_both, remembered
 
 PLAIN = Release(
     name="thing",
@@ -27,72 +26,72 @@ PLAIN = Release(
 
 
 @remembered
-def installed(release: Release[Any], *, known: bool = True) -> Registration:
+def installed(release: Release[Any]) -> Registration:
     def program() -> None:
         first = kubernetes.core.v1.Namespace("first")
         install("thing-release", release, pulumi.ResourceOptions(protect=True), depends_on=[first])
 
-    return deploy(program, known=known).one(kubernetes.helm.v3.Release)
+    return deploy_both(program).one(kubernetes.helm.v3.Release)
 
 
-def test_values_arrive_as_they_are(known: bool) -> None:
-    values = installed(PLAIN, known=known).inputs["values"]
+def test_values_arrive_as_they_are() -> None:
+    values = installed(PLAIN).inputs["values"]
     assert values == PLAIN.values
     assert type(values["gpuCount"]) is int
-    assert not installed(PLAIN, known=known).values.secret_paths, "one secret darkens every diff"
+    assert not installed(PLAIN).values.secret_paths, "one secret darkens every diff"
 
 
-def test_values_of_other_resources_are_added_to_those_of_the_plan(known: bool) -> None:
+def test_values_of_other_resources_are_added_to_those_of_the_plan() -> None:
     def program() -> None:
         space = kubernetes.core.v1.Namespace("first")
         wiring = {"madeBy": {"id": space.id}}
         install("thing-release", PLAIN, pulumi.ResourceOptions(), depends_on=[], wiring=wiring)
 
-    release = deploy(program, known=known).one(kubernetes.helm.v3.Release)
-    made_by = {"madeBy": {"id": "first-id" if known else UNKNOWN}}
+    release = deploy_both(program).one(kubernetes.helm.v3.Release)
+    made_by = {"madeBy": {"id": "first-id"}}
     assert release.inputs["values"] == {**PLAIN.values, **made_by}
 
 
-def test_the_callers_options_and_the_order_are_both_kept(known: bool) -> None:
-    release = installed(PLAIN, known=known)
+def test_the_callers_options_and_the_order_are_both_kept() -> None:
+    release = installed(PLAIN)
     assert release.protect
     assert [urn.rpartition("::")[2] for urn in release.depends_on] == ["first"]
 
 
-def test_a_plain_release_is_changed_in_place(known: bool) -> None:
-    release = installed(PLAIN, known=known)
+def test_a_plain_release_is_changed_in_place() -> None:
+    release = installed(PLAIN)
     assert release.replace_on_changes == ()
     assert not release.delete_before_replace
 
 
-def test_what_helm_cannot_change_is_removed_first_and_made_anew(known: bool) -> None:
+def test_what_helm_cannot_change_is_removed_first_and_made_anew() -> None:
     paths = ("version", "values.scaleSetLabels")
-    release = installed(replace(PLAIN, replaced_on=paths), known=known)
+    release = installed(replace(PLAIN, replaced_on=paths))
     assert release.replace_on_changes == paths
     assert release.delete_before_replace, "two releases of one name cannot stand side by side"
 
 
-def test_the_removal_before_a_replacement_is_awaited(known: bool) -> None:
-    release = installed(replace(PLAIN, replaced_on=("version",)), known=known)
+def test_the_removal_before_a_replacement_is_awaited() -> None:
+    release = installed(replace(PLAIN, replaced_on=("version",)))
     assert not release.inputs.get("skipAwait"), "without waiting nothing clears the finalizers"
 
 
 @pytest.mark.parametrize("repository", [None, "https://mirror.example.org"])
-def test_a_chart_of_a_registry_has_no_repository(repository: str | None, known: bool) -> None:
-    sent = installed(replace(PLAIN, repository=repository), known=known).inputs
+def test_a_chart_of_a_registry_has_no_repository(repository: str | None) -> None:
+    sent = installed(replace(PLAIN, repository=repository)).inputs
     assert sent.get("repositoryOpts") == ({"repo": repository} if repository else None)
 
 
-def test_crds_are_skipped_where_they_are_resources_of_their_own(known: bool) -> None:
-    assert installed(replace(PLAIN, skip_crds=True), known=known).inputs["skipCrds"] is True
-    assert not installed(PLAIN, known=known).inputs.get("skipCrds")
+def test_crds_are_skipped_where_they_are_resources_of_their_own() -> None:
+    assert installed(replace(PLAIN, skip_crds=True)).inputs["skipCrds"] is True
+    assert not installed(PLAIN).inputs.get("skipCrds")
 
 
 @pytest.mark.parametrize("privileged", [True, False])
-def test_only_a_privileged_namespace_lets_pods_through(privileged: bool, known: bool) -> None:
+def test_only_a_privileged_namespace_lets_pods_through(privileged: bool) -> None:
     def program() -> None:
         namespace("space", "things", pulumi.ResourceOptions(), depends_on=[], privileged=privileged)
 
-    sent = deploy(program, known=known).one(kubernetes.core.v1.Namespace).inputs["metadata"]
+    sent = deploy_both(program).one(kubernetes.core.v1.Namespace).inputs["metadata"]
     assert sent["name"] == "things"
     assert ("pod-security.kubernetes.io/enforce" in sent["labels"]) == privileged

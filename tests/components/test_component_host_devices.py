@@ -11,7 +11,7 @@ from components.cluster import RunnerCluster
 from components.gpu.host_devices import HostDevices
 from components.helm import namespace
 from fleet.plan import ClusterPlan
-from tests.engine import Registered, deploy
+from tests.engine import Registered, deploy_both, remembered
 from tests.fleet.samples import every_key, loaded
 
 DAEMON_SET = kubernetes.apps.v1.DaemonSet
@@ -27,7 +27,8 @@ def planned() -> ClusterPlan:
     return next(cluster for cluster in clusters if cluster.name == "honey")
 
 
-def devices(*, known: bool = True) -> Registered:
+@remembered
+def devices() -> Registered:
     def program() -> None:
         provider = kubernetes.Provider("kubernetes", context="honey")
         opts = pulumi.ResourceOptions(providers=[provider])
@@ -39,10 +40,11 @@ def devices(*, known: bool = True) -> Registered:
         ready = HostDevices("devices", plan=plan, depends_on=[first], opts=opts).ready
         pulumi.export("ready", [one.urn for one in ready])
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
-def cluster(*, known: bool = True) -> Registered:
+@remembered
+def cluster() -> Registered:
     def connect(name: str, kubeconfig: pulumi.Output[str]) -> kubernetes.Provider:
         raise AssertionError("the cluster is there: nobody builds a kubeconfig for it")
 
@@ -58,11 +60,11 @@ def cluster(*, known: bool = True) -> Registered:
         )
         assert made.kubeconfig is None
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
-def test_the_namespace_admits_a_plugin_that_mounts_the_hosts_devices(known: bool) -> None:
-    found = devices(known=known)
+def test_the_namespace_admits_a_plugin_that_mounts_the_hosts_devices() -> None:
+    found = devices()
     space = found.one(NAMESPACE, "devices-namespace").inputs["metadata"]
     assert space["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
     daemonset = found.one(DAEMON_SET)
@@ -70,19 +72,19 @@ def test_the_namespace_admits_a_plugin_that_mounts_the_hosts_devices(known: bool
     assert found.one(NAMESPACE, "first").urn in found.before(daemonset)
 
 
-def test_the_daemon_set_selects_its_own_pods(known: bool) -> None:
-    spec = devices(known=known).one(DAEMON_SET).inputs["spec"]
+def test_the_daemon_set_selects_its_own_pods() -> None:
+    spec = devices().one(DAEMON_SET).inputs["spec"]
     labels = spec["template"]["metadata"]["labels"]
     assert (
         spec["selector"]["matchLabels"] == labels == {"app.kubernetes.io/name": "host-devices-dri"}
     )
 
 
-def test_jobs_wait_for_the_plugin(known: bool) -> None:
-    found = devices(known=known)
+def test_jobs_wait_for_the_plugin() -> None:
+    found = devices()
     assert found.stack_outputs.data["ready"] == [found.one(DAEMON_SET).urn]
-    lane = found_release(cluster(known=known), "vulkan")
-    assert {"DaemonSet"} <= kinds_before(cluster(known=known), lane)
+    lane = found_release(cluster(), "vulkan")
+    assert {"DaemonSet"} <= kinds_before(cluster(), lane)
 
 
 def found_release(found: Registered, name: str) -> Any:
@@ -94,8 +96,8 @@ def kinds_before(found: Registered, resource: Any) -> set[str]:
     return {one.type.rpartition(":")[2] for one in found.resources if one.urn in before}
 
 
-def test_nothing_of_a_cloud_is_registered_for_a_cluster_that_is_there(known: bool) -> None:
-    found = cluster(known=known)
+def test_nothing_of_a_cloud_is_registered_for_a_cluster_that_is_there() -> None:
+    found = cluster()
     packages = {one.type.partition(":")[0] for one in found.resources}
     assert packages <= {"kubernetes", "gpu-runners", "pulumi"}
     assert {one.provider_urn for one in found.resources if one.type.startswith("kubernetes")} == {
@@ -103,8 +105,8 @@ def test_nothing_of_a_cloud_is_registered_for_a_cluster_that_is_there(known: boo
     }
 
 
-def test_rights_are_given_in_each_namespace_and_never_in_the_cluster(known: bool) -> None:
-    found = cluster(known=known)
+def test_rights_are_given_in_each_namespace_and_never_in_the_cluster() -> None:
+    found = cluster()
     assert not [one for one in found.resources if "ClusterRole" in one.type]
     places = [
         (one.inputs["metadata"]["namespace"], one.inputs["metadata"]["name"])
@@ -127,8 +129,8 @@ def test_rights_are_given_in_each_namespace_and_never_in_the_cluster(known: bool
         assert binding.inputs["roleRef"]["kind"] == "Role"
 
 
-def test_a_lane_comes_after_the_rights_and_the_namespaces_of_its_jobs(known: bool) -> None:
-    found = cluster(known=known)
+def test_a_lane_comes_after_the_rights_and_the_namespaces_of_its_jobs() -> None:
+    found = cluster()
     lane = found_release(found, "mig")
     assert {"RoleBinding", "ServiceAccount"} <= kinds_before(found, lane)
     space = found.one(NAMESPACE, "honey-jobs-ci-jobs")

@@ -14,7 +14,7 @@ from fleet.clusters.oke import OkePool
 from tests import fleets
 from tests.components import oke_makers
 from tests.computed import OCI_CALLS
-from tests.engine import Registered, Registration, deploy
+from tests.engine import Registered, Registration, deploy_both
 
 POOL = oci.containerengine.NodePool
 ADDON = oci.containerengine.Addon
@@ -22,25 +22,24 @@ RULE = oci.core.NetworkSecurityGroupSecurityRule
 GPU = {"shape": "VM.GPU.A10.1"}
 
 
-def made(make: Any, plan: Any, *, known: bool = True, **args: Any) -> Registered:
-    return deploy(
+def made(make: Any, plan: Any, **args: Any) -> Registered:
+    return deploy_both(
         lambda: make("one", plan, fleets.providers(), **args) and None,
-        known=known,
         calls=OCI_CALLS,
     )
 
 
-def pool(which: OkePool, known: bool = True, **args: Any) -> Registration:
+def pool(which: OkePool, **args: Any) -> Registration:
     plan = oke_makers.platform()
-    return made(oke_makers.node_pool, plan, known=known, which=which, **args).one(POOL)
+    return made(oke_makers.node_pool, plan, which=which, **args).one(POOL)
 
 
 def settings(addon: Registration) -> dict[str, Any]:
     return {one["key"]: one["value"] for one in addon.inputs["configurations"]}
 
 
-def test_a_pool_says_its_taints_to_the_kubelet_and_to_the_autoscaler(known: bool) -> None:
-    metadata = pool(oke_makers.pool(**GPU, preemptible=True), known).inputs["nodeMetadata"]
+def test_a_pool_says_its_taints_to_the_kubelet_and_to_the_autoscaler() -> None:
+    metadata = pool(oke_makers.pool(**GPU, preemptible=True)).inputs["nodeMetadata"]
     flag = metadata["kubelet-extra-args"]
     assert flag == (
         "--register-with-taints=nvidia.com/gpu=:NoSchedule,"
@@ -54,15 +53,15 @@ def test_a_pool_says_its_taints_to_the_kubelet_and_to_the_autoscaler(known: bool
     )
 
 
-def test_a_pool_without_taints_says_none(known: bool) -> None:
+def test_a_pool_without_taints_says_none() -> None:
     system = oke_makers.pool(shape="VM.Standard.E5.Flex", ocpus=2, memory_gb=16)
-    inputs = pool(system, known).inputs
+    inputs = pool(system).inputs
     assert set(inputs["nodeMetadata"]) == {"user_data"}
     assert inputs["nodeShapeConfig"] == {"ocpus": 2, "memoryInGbs": 16}
 
 
-def test_a_gpu_pool_has_a_large_boot_volume_as_text_and_no_size(known: bool) -> None:
-    inputs = pool(oke_makers.pool(**GPU), known).inputs
+def test_a_gpu_pool_has_a_large_boot_volume_as_text_and_no_size() -> None:
+    inputs = pool(oke_makers.pool(**GPU)).inputs
     assert inputs["nodeSourceDetails"]["bootVolumeSizeInGbs"] == "400"
     assert "nodeShapeConfig" not in inputs, "a fixed shape takes no size"
     labels = {one["key"]: one["value"] for one in inputs["initialNodeLabels"]}
@@ -71,47 +70,42 @@ def test_a_gpu_pool_has_a_large_boot_volume_as_text_and_no_size(known: bool) -> 
     assert inputs["freeformTags"]["cluster-autoscaler/node-ephemeral-storage"].endswith("i")
 
 
-def test_domains_are_in_order_with_their_capacity(known: bool) -> None:
+def test_domains_are_in_order_with_their_capacity() -> None:
     wanted = ["Uocm:US-ASHBURN-AD-2", "Uocm:US-ASHBURN-AD-1"]
-    placed = pool(oke_makers.pool(**GPU), known).inputs["nodeConfigDetails"]["placementConfigs"]
+    placed = pool(oke_makers.pool(**GPU)).inputs["nodeConfigDetails"]["placementConfigs"]
     assert [one["availabilityDomain"] for one in placed] == wanted
     assert not any("preemptibleNodeConfig" in one for one in placed)
     reserved = "ocid1.capacityreservation.oc1.iad.aaaaone"
     (placed,) = pool(
         oke_makers.pool(**GPU, availability_domains=wanted[1:], capacity_reservation_id=reserved),
-        known,
     ).inputs["nodeConfigDetails"]["placementConfigs"]
     assert placed["capacityReservationId"] == reserved
-    spot = pool(oke_makers.pool(**GPU, preemptible=True), known).inputs["nodeConfigDetails"]
+    spot = pool(oke_makers.pool(**GPU, preemptible=True)).inputs["nodeConfigDetails"]
     for one in spot["placementConfigs"]:
         action = one["preemptibleNodeConfig"]["preemptionAction"]
         assert action == {"type": "TERMINATE", "isPreserveBootVolume": False}
 
 
-def test_cycling_and_eviction_are_as_asked(known: bool) -> None:
-    inputs = pool(oke_makers.pool(**GPU, node_cycling=True, eviction_minutes=5), known).inputs
+def test_cycling_and_eviction_are_as_asked() -> None:
+    inputs = pool(oke_makers.pool(**GPU, node_cycling=True, eviction_minutes=5)).inputs
     assert inputs["nodePoolCyclingDetails"]["isNodeCyclingEnabled"] is True
     assert inputs["nodePoolCyclingDetails"]["maximumUnavailable"] == "0"
     assert inputs["nodeEvictionNodePoolSettings"]["evictionGraceDuration"] == "PT5M"
-    assert "nodePoolCyclingDetails" not in pool(oke_makers.pool(**GPU), known).inputs
+    assert "nodePoolCyclingDetails" not in pool(oke_makers.pool(**GPU)).inputs
 
 
 @pytest.mark.parametrize(("live", "size"), [(None, 1), (5, 5), (0, 1), (9, 8)])
-def test_the_autoscaler_owns_the_size_within_the_bounds(
-    live: int | None, size: int, known: bool
-) -> None:
+def test_the_autoscaler_owns_the_size_within_the_bounds(live: int | None, size: int) -> None:
     plan = oke_makers.pool(**GPU, min_size=1)
     if live is not None:
         plan = plan.at_live_size(LiveSize(desired_size=live))
-    registered = pool(plan, known)
+    registered = pool(plan)
     assert registered.inputs["nodeConfigDetails"]["size"] == size
     assert registered.ignore_changes == (), "an ignored size is a stale one when a tag changes"
 
 
-def test_the_autoscaler_has_its_policy_first_and_names_every_pool_that_it_scales(
-    known: bool,
-) -> None:
-    found = made(oke_makers.autoscaler, oke_makers.platform(), known=known)
+def test_the_autoscaler_has_its_policy_first_and_names_every_pool_that_it_scales() -> None:
+    found = made(oke_makers.autoscaler, oke_makers.platform())
     addon = found.one(ADDON)
     assert found.one("oci:Identity/policy:Policy").urn in addon.depends_on
     assert settings(addon)["authType"] == "workload"
@@ -123,19 +117,19 @@ def test_the_autoscaler_has_its_policy_first_and_names_every_pool_that_it_scales
             assert part in statement, "any-user without its conditions is everybody"
 
 
-def test_the_gpu_plugin_has_one_owner(known: bool) -> None:
-    provider = made(oke_makers.addons, oke_makers.platform(), known=known).one(ADDON)
+def test_the_gpu_plugin_has_one_owner() -> None:
+    provider = made(oke_makers.addons, oke_makers.platform()).one(ADDON)
     assert provider.inputs["addonName"] == "NvidiaGpuPlugin"
     assert provider.inputs["overrideExisting"] is True
     assert json.loads(settings(provider)["tolerations"])[0]["key"] == "nvidia.com/gpu"
     plan = oke_makers.cluster({"gpu_stack": {"advertiser": "device_plugin"}})
-    assert made(oke_makers.addons, plan.platform, known=known).find(ADDON) == []
+    assert made(oke_makers.addons, plan.platform).find(ADDON) == []
     assert plan.gpu_stack.device_plugin is not None
     label = "oci.oraclecloud.com/disable-gpu-device-plugin"
     assert [one.labels.get(label) for one in plan.pools] == [None, "true"]
 
 
-def test_the_cluster_is_enhanced_and_its_kubeconfig_holds_no_token(known: bool) -> None:
+def test_the_cluster_is_enhanced_and_its_kubeconfig_holds_no_token() -> None:
     found = made(oke_makers.oke_cluster, oke_makers.platform({"oke": {"profile": "ci"}}))
     cluster = found.one(oci.containerengine.Cluster)
     assert cluster.inputs["type"] == "ENHANCED_CLUSTER"
@@ -164,8 +158,8 @@ def test_a_private_cluster_has_a_private_endpoint() -> None:
     assert public == {"one-load-balancer"}
 
 
-def test_nodes_may_reach_the_control_plane_and_only_named_ranges_the_api(known: bool) -> None:
-    found = made(oke_makers.network, oke_makers.platform(), known=known)
+def test_nodes_may_reach_the_control_plane_and_only_named_ranges_the_api() -> None:
+    found = made(oke_makers.network, oke_makers.platform())
     rules = {one.name.removeprefix("one-"): one for one in found.find(RULE)}
     for port in (6443, 12250):
         assert f"endpoint-ingress-worker-tcp-{port}" in rules

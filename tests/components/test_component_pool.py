@@ -15,8 +15,7 @@ from components.aws.pool import GpuNodeGroup
 from fleet.clusters.eks import EksPool
 from fleet.clusters.nodes import LiveSize
 from tests import fleets
-from tests.engine import Registered, deploy, remembered
-from tests.wire import UNKNOWN
+from tests.engine import Registered, deploy_both, remembered
 
 TAGS = {"environment": "test"}
 GPU = {"instance_types": ["g4dn.xlarge"]}
@@ -30,7 +29,7 @@ BLOCK = {
 
 
 @remembered
-def made(plan: EksPool, *, known: bool = True) -> Registered:
+def made(plan: EksPool) -> Registered:
     def program() -> None:
         opts = fleets.providers()
         before = aws.eks.Addon("before", cluster_name="ci", addon_name="vpc-cni")
@@ -45,7 +44,7 @@ def made(plan: EksPool, *, known: bool = True) -> Registered:
         )
         GpuNodeGroup(plan.logical_name, cluster=cluster, plan=plan, depends_on=[before], opts=opts)
 
-    return deploy(program, known=known)
+    return deploy_both(program)
 
 
 def group(found: Registered) -> dict[str, Any]:
@@ -56,23 +55,23 @@ def template(found: Registered) -> dict[str, Any]:
     return found.one(aws.ec2.LaunchTemplate).inputs
 
 
-def test_the_taint_is_spelled_as_eks_spells_it(known: bool) -> None:
-    taints = group(made(fleets.pool(**GPU), known=known))["taints"]
+def test_the_taint_is_spelled_as_eks_spells_it() -> None:
+    taints = group(made(fleets.pool(**GPU)))["taints"]
     assert taints == [{"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}], (
         "EKS takes NO_SCHEDULE where Kubernetes says NoSchedule"
     )
 
 
-def test_a_cpu_pool_has_no_taint(known: bool) -> None:
-    found = made(fleets.pool(instance_types=["m6i.large"]), known=known)
+def test_a_cpu_pool_has_no_taint() -> None:
+    found = made(fleets.pool(instance_types=["m6i.large"]))
     assert group(found).get("taints", []) == []
     assert group(found)["labels"]["gpu-runners/role"] == "system"
     assert group(found)["amiType"] == "AL2023_x86_64_STANDARD"
 
 
-def test_labels_tie_the_pool_to_lanes_and_device_plugin(known: bool) -> None:
+def test_labels_tie_the_pool_to_lanes_and_device_plugin() -> None:
     plan = fleets.pool(**GPU, sharing={"time_slicing": 2}, labels={"team": "vision"})
-    labels = group(made(plan, known=known))["labels"]
+    labels = group(made(plan))["labels"]
     assert labels == {
         "team": "vision",
         "gpu-runners/pool": "this",
@@ -83,8 +82,8 @@ def test_labels_tie_the_pool_to_lanes_and_device_plugin(known: bool) -> None:
     }
 
 
-def test_the_template_leaves_to_the_group_what_eks_allows_once_only(known: bool) -> None:
-    found = made(fleets.pool(**GPU), known=known)
+def test_the_template_leaves_to_the_group_what_eks_allows_once_only() -> None:
+    found = made(fleets.pool(**GPU))
     forbidden = {"instanceType", "imageId", "iamInstanceProfile", "keyName"}
     assert not forbidden & set(template(found)), "EKS refuses them beside its own"
     assert not {"diskSize", "remoteAccess"} & set(group(found)), "EKS refuses them with a template"
@@ -97,22 +96,15 @@ def test_the_group_follows_a_numbered_version_of_the_template() -> None:
     assert found.one(aws.ec2.LaunchTemplate).urn in found.one(aws.eks.NodeGroup).depends_on
 
 
-def test_the_version_of_the_template_is_unknown_in_a_preview() -> None:
-    found = made(fleets.pool(**GPU), known=False)
-    assert group(found)["launchTemplate"] == {"id": UNKNOWN, "version": UNKNOWN}
-
-
-def test_nodes_answer_only_to_imds_v2_and_not_to_pods(known: bool) -> None:
-    options = template(made(fleets.pool(**GPU), known=known))["metadataOptions"]
+def test_nodes_answer_only_to_imds_v2_and_not_to_pods() -> None:
+    options = template(made(fleets.pool(**GPU)))["metadataOptions"]
     assert options["httpEndpoint"] == "enabled"
     assert options["httpTokens"] == "required"
     assert options["httpPutResponseHopLimit"] == 1, "one hop more and a job has the node's role"
 
 
-def test_the_root_volume_is_an_encrypted_gp3(known: bool) -> None:
-    (mapping,) = template(made(fleets.pool(**GPU, disk_gib=300), known=known))[
-        "blockDeviceMappings"
-    ]
+def test_the_root_volume_is_an_encrypted_gp3() -> None:
+    (mapping,) = template(made(fleets.pool(**GPU, disk_gib=300)))["blockDeviceMappings"]
     assert mapping["deviceName"] == "/dev/xvda", "another name adds a second, empty disk"
     assert mapping["ebs"]["volumeSize"] == 300
     assert mapping["ebs"]["volumeType"] == "gp3"
@@ -120,8 +112,8 @@ def test_the_root_volume_is_an_encrypted_gp3(known: bool) -> None:
     assert mapping["ebs"]["deleteOnTermination"] == "true"
 
 
-def test_user_data_is_a_mime_message_that_nodeadm_reads(known: bool) -> None:
-    user_data = template(made(fleets.pool(**GPU), known=known))["userData"]
+def test_user_data_is_a_mime_message_that_nodeadm_reads() -> None:
+    user_data = template(made(fleets.pool(**GPU)))["userData"]
     message = email.message_from_bytes(base64.b64decode(user_data, validate=True))
     assert message.get_content_type() == "multipart/mixed", "EKS adds its own part to this one"
     (part,) = message.get_payload()
@@ -136,28 +128,28 @@ def test_user_data_is_a_mime_message_that_nodeadm_reads(known: bool) -> None:
     [{"instance_types": ["m6i.large"]}, {**GPU, "instance_store": "unused"}],
     ids=["no disks", "disks left alone"],
 )
-def test_without_instance_store_there_is_no_user_data(spec: dict[str, Any], known: bool) -> None:
-    assert "userData" not in template(made(fleets.pool(**spec), known=known))
+def test_without_instance_store_there_is_no_user_data(spec: dict[str, Any]) -> None:
+    assert "userData" not in template(made(fleets.pool(**spec)))
 
 
-def test_a_capacity_block_is_named_in_template_and_group(known: bool) -> None:
-    found = made(fleets.pool(**BLOCK), known=known)
+def test_a_capacity_block_is_named_in_template_and_group() -> None:
+    found = made(fleets.pool(**BLOCK))
     target = template(found)["capacityReservationSpecification"]["capacityReservationTarget"]
     assert target == {"capacityReservationId": "cr-0123456789abcdef0"}
     assert template(found)["instanceMarketOptions"] == {"marketType": "capacity-block"}
     assert group(found)["capacityType"] == "CAPACITY_BLOCK"
 
 
-def test_a_reservation_of_on_demand_capacity_has_no_market(known: bool) -> None:
+def test_a_reservation_of_on_demand_capacity_has_no_market() -> None:
     spec = {**BLOCK, "capacity_type": "ON_DEMAND"}
-    found = made(fleets.pool(**spec), known=known)
+    found = made(fleets.pool(**spec))
     assert "capacityReservationSpecification" in template(found)
     assert "instanceMarketOptions" not in template(found)
 
 
 @pytest.mark.parametrize("capacity", ["ON_DEMAND", "SPOT"])
-def test_spot_is_a_matter_of_the_group(capacity: str, known: bool) -> None:
-    found = made(fleets.pool(**GPU, capacity_type=capacity), known=known)
+def test_spot_is_a_matter_of_the_group(capacity: str) -> None:
+    found = made(fleets.pool(**GPU, capacity_type=capacity))
     assert group(found)["capacityType"] == capacity
     assert "instanceMarketOptions" not in template(found), "EKS refuses spot in a template"
     assert "capacityReservationSpecification" not in template(found)
@@ -177,8 +169,8 @@ def test_efa_has_an_interface_for_each_card() -> None:
         )
 
 
-def test_efa_nodes_stand_together_and_talk_freely_among_themselves(known: bool) -> None:
-    found = made(fleets.pool(**EFA), known=known)
+def test_efa_nodes_stand_together_and_talk_freely_among_themselves() -> None:
+    found = made(fleets.pool(**EFA))
     placement = found.one(aws.ec2.PlacementGroup)
     assert placement.inputs["strategy"] == "cluster"
     assert placement.urn in found.one(aws.ec2.LaunchTemplate).property_dependencies["placement"]
@@ -190,40 +182,40 @@ def test_efa_nodes_stand_together_and_talk_freely_among_themselves(known: bool) 
         assert "cidrBlocks" not in rule
 
 
-def test_without_efa_eks_makes_the_interfaces(known: bool) -> None:
-    found = made(fleets.pool(instance_types=["p4d.24xlarge"]), known=known)
+def test_without_efa_eks_makes_the_interfaces() -> None:
+    found = made(fleets.pool(instance_types=["p4d.24xlarge"]))
     assert not {"networkInterfaces", "placement"} & set(template(found))
     assert found.find(aws.ec2.PlacementGroup) == found.find(aws.ec2.SecurityGroup) == []
 
 
-def test_a_pool_stays_in_its_zones(known: bool) -> None:
-    assert group(made(fleets.pool(**EFA), known=known))["subnetIds"] == ["subnet-b"]
-    assert group(made(fleets.pool(**GPU), known=known))["subnetIds"] == ["subnet-a", "subnet-b"]
+def test_a_pool_stays_in_its_zones() -> None:
+    assert group(made(fleets.pool(**EFA)))["subnetIds"] == ["subnet-b"]
+    assert group(made(fleets.pool(**GPU)))["subnetIds"] == ["subnet-a", "subnet-b"]
 
 
-def test_the_image_is_pinned(known: bool) -> None:
-    found = made(fleets.pool(**GPU, release_version="1.35.2-20260714"), known=known)
+def test_the_image_is_pinned() -> None:
+    found = made(fleets.pool(**GPU, release_version="1.35.2-20260714"))
     assert group(found)["releaseVersion"] == "1.35.2-20260714", (
         "an unpinned image rolls nodes under running jobs"
     )
     assert group(found)["version"] == "1.35"
     assert group(found)["amiType"] == "AL2023_x86_64_NVIDIA"
-    assert group(made(fleets.pool(**GPU), known=known))["releaseVersion"].startswith("1.35.")
+    assert group(made(fleets.pool(**GPU)))["releaseVersion"].startswith("1.35.")
 
 
 @pytest.mark.parametrize("repair", [True, False])
-def test_broken_nodes_are_repaired_where_wanted(repair: bool, known: bool) -> None:
-    found = made(fleets.pool(**GPU, node_repair=repair), known=known)
+def test_broken_nodes_are_repaired_where_wanted(repair: bool) -> None:
+    found = made(fleets.pool(**GPU, node_repair=repair))
     assert group(found)["nodeRepairConfig"] == {"enabled": repair}
 
 
-def test_an_update_takes_one_node_at_a_time(known: bool) -> None:
-    assert group(made(fleets.pool(**GPU), known=known))["updateConfig"] == {"maxUnavailable": 1}
+def test_an_update_takes_one_node_at_a_time() -> None:
+    assert group(made(fleets.pool(**GPU)))["updateConfig"] == {"maxUnavailable": 1}
 
 
-def test_the_group_tags_tell_the_autoscaler_what_a_node_would_be(known: bool) -> None:
+def test_the_group_tags_tell_the_autoscaler_what_a_node_would_be() -> None:
     plan = fleets.pool(**GPU, sharing={"time_slicing": 2})
-    found = made(plan, known=known)
+    found = made(plan)
     tags = found.find(aws.autoscaling.Tag)
     assert {one.inputs["tag"]["key"]: one.inputs["tag"]["value"] for one in tags} == (
         plan.autoscaling_tags
@@ -233,17 +225,18 @@ def test_the_group_tags_tell_the_autoscaler_what_a_node_would_be(known: bool) ->
     assert plan.autoscaling_tags[f"{template_of_node}/taint/nvidia.com/gpu"] == "true:NoSchedule"
     for one in tags:
         assert one.inputs["tag"]["propagateAtLaunch"] is False
-        expected = "eks-ci-this-1a2b3c4-0000" if known else UNKNOWN
-        assert one.inputs["autoscalingGroupName"] == expected, "EKS names the group, not we"
+        assert one.inputs["autoscalingGroupName"] == "eks-ci-this-1a2b3c4-0000", (
+            "EKS generates the name"
+        )
 
 
-def test_nodes_wait_for_what_makes_them_ready(known: bool) -> None:
-    found = made(fleets.pool(**GPU), known=known)
+def test_nodes_wait_for_what_makes_them_ready() -> None:
+    found = made(fleets.pool(**GPU))
     assert found.one(aws.eks.Addon, "before").urn in found.one(aws.eks.NodeGroup).depends_on
 
 
-def test_instances_and_volumes_carry_the_tags(known: bool) -> None:
-    found = made(fleets.pool(**GPU), known=known)
+def test_instances_and_volumes_carry_the_tags() -> None:
+    found = made(fleets.pool(**GPU))
     specifications = template(found)["tagSpecifications"]
     assert {one["resourceType"] for one in specifications} == {"instance", "volume"}
     for one in specifications:
@@ -294,10 +287,10 @@ def test_desired_size(
     ids=["new", "unchanged", "raised minimum"],
 )
 def test_the_autoscaler_owns_the_size_until_the_bounds_move(
-    live: LiveSize | None, scaling: tuple[int, int, int], ignored: list[str], known: bool
+    live: LiveSize | None, scaling: tuple[int, int, int], ignored: list[str]
 ) -> None:
     plan = fleets.pool(**GPU, min_size=1)
-    found = made(plan if live is None else plan.at_live_size(live), known=known)
+    found = made(plan if live is None else plan.at_live_size(live))
     low, high, desired = scaling
     sent = group(found)["scalingConfig"]
     assert sent == {"minSize": low, "maxSize": high, "desiredSize": desired}

@@ -13,15 +13,15 @@ import pkgutil
 import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
-import pytest
 
 import bootstrap.components
 import components
 from fleet.catalog.charts import CHARTS
 from tests import fleets
+from tests.cases import for_each
 from tests.components.makers import MAKERS, SECRET, Component, plan_of
 from tests.computed import GITLAB_TOKEN, OCI_CALLS
-from tests.engine import Registered, Registration, deploy, remembered
+from tests.engine import Registered, Registration, deploy, deploy_both, remembered
 
 RELEASE = kubernetes.helm.v3.Release
 
@@ -40,20 +40,20 @@ def discovered() -> set[Component]:
     }
 
 
-every_variant = pytest.mark.parametrize("variant", MAKERS)
+every_variant = for_each("variant", MAKERS)
 
 
 @remembered
-def run(variant: str, *names: str, known: bool) -> Registered:
-    """Register one instance for each name, under explicit providers; tests only look at it."""
+def run(variant: str) -> Registered:
+    """Register two instances, with explicit providers."""
     _, make = MAKERS[variant]
 
     def program() -> None:
         opts = fleets.providers()
-        for name in names:
+        for name in ("one", "two"):
             make(name, plan_of(name), opts)
 
-    return deploy(program, known=known, calls=OCI_CALLS)
+    return deploy_both(program, calls=OCI_CALLS)
 
 
 def top(found: Registered, name: str = "one") -> Registration:
@@ -77,7 +77,7 @@ def test_every_component_has_a_maker_here() -> None:
 @every_variant
 def test_the_token_names_package_and_class(variant: str) -> None:
     cls, _ = MAKERS[variant]
-    _, module, noun = top(run(variant, "one", known=True)).type.split(":")
+    _, module, noun = top(run(variant)).type.split(":")
     packages = cls.__module__.split(".")[:-1]
     expected = "bootstrap" if packages[0] == "bootstrap" else (packages[1:] or ["index"])[0]
     assert module == expected, "the module part is the Python package"
@@ -85,8 +85,8 @@ def test_the_token_names_package_and_class(variant: str) -> None:
 
 
 @every_variant
-def test_outputs_are_registered_exactly_once(variant: str, known: bool) -> None:
-    found = run(variant, "one", known=known)
+def test_outputs_are_registered_exactly_once(variant: str) -> None:
+    found = run(variant)
     for component in found.resources:
         if not component.custom and not component.remote:
             assert len(found.outputs.get(component.urn, [])) == 1, component.urn
@@ -95,12 +95,13 @@ def test_outputs_are_registered_exactly_once(variant: str, known: bool) -> None:
 
 
 @every_variant
-def test_children_are_parented_and_carry_its_name(variant: str, known: bool) -> None:
-    found = run(variant, "one", known=known)
+def test_children_are_parented_and_carry_its_name(variant: str) -> None:
+    found = run(variant)
     component = top(found)
     inner = below(found)
     providers = [one for one in found.resources if one.type.startswith("pulumi:providers:")]
-    assert len(found.resources) == len([component, *inner, *providers]), (
+    others = found.within(top(found, "two"))
+    assert len(found.resources) == len([*inner, *others, *providers]) + 2, (
         "a child without a parent lands under the stack and loses provider and protection"
     )
     for one in inner:
@@ -109,10 +110,11 @@ def test_children_are_parented_and_carry_its_name(variant: str, known: bool) -> 
 
 
 @every_variant
-def test_providers_are_inherited(variant: str, known: bool) -> None:
-    found = run(variant, "one", known=known)
+def test_providers_are_inherited(variant: str) -> None:
+    found = run(variant)
     given = {one.urn for one in found.resources if one.type.startswith("pulumi:providers:")}
-    own = {"one-kubernetes"} if variant in ("RunnerCluster", "RunnerCluster, OKE") else set()
+    connects = variant in ("RunnerCluster", "RunnerCluster, OKE")
+    own = {"one-kubernetes", "two-kubernetes"} if connects else set()
     built = {one.name for one in found.resources if one.urn in given}
     assert built == {"aws", "gitlab", "kubernetes", "oci"} | own, "no component builds a provider"
     for one in below(found):
@@ -123,15 +125,15 @@ def test_providers_are_inherited(variant: str, known: bool) -> None:
 
 
 @every_variant
-def test_two_instances_live_side_by_side(variant: str, known: bool) -> None:
-    found = run(variant, "one", "two", known=known)
+def test_two_instances_have_different_urns(variant: str) -> None:
+    found = run(variant)
     one, two = (found.within(top(found, name)) for name in ("one", "two"))
     assert len(one) == len(two) > 0
     assert not {item.urn for item in one} & {item.urn for item in two}
 
 
 @every_variant
-def test_the_callers_options_stay_on_the_component(variant: str, known: bool) -> None:
+def test_the_callers_options_stay_on_the_component(variant: str) -> None:
     class Elsewhere(pulumi.ComponentResource):
         def __init__(self) -> None:
             super().__init__("test:index:Elsewhere", "elsewhere")
@@ -151,7 +153,7 @@ def test_the_callers_options_stay_on_the_component(variant: str, known: bool) ->
         )
         make("one", plan_of("one"), opts)
 
-    found = deploy(program, known=known, calls=OCI_CALLS)
+    found = deploy(program, calls=OCI_CALLS)
     component, before = top(found), found.one(aws.ec2.Vpc, "before")
     assert component.parent == found.one("test:index:Elsewhere").urn
     assert component.aliases == ("old",)
@@ -165,8 +167,8 @@ def test_the_callers_options_stay_on_the_component(variant: str, known: bool) ->
 
 
 @every_variant
-def test_no_secret_is_sent_in_the_clear(variant: str, known: bool) -> None:
-    found = run(variant, "one", known=known)
+def test_no_secret_is_sent_in_the_clear(variant: str) -> None:
+    found = run(variant)
     texts = [SECRET, GITLAB_TOKEN]
     needles = [*texts, *(base64.b64encode(text.encode()).decode() for text in texts)]
     sent = [(one.urn, one.values) for one in found.resources]
@@ -179,20 +181,19 @@ def test_no_secret_is_sent_in_the_clear(variant: str, known: bool) -> None:
                 assert values.is_secret(*path), f"{urn} {path} holds a secret in the clear"
     expected = {"ArcController", "GitLabLane, token given"}
     expected |= {"RunnerCluster", "RunnerCluster, existing", "RunnerCluster, OKE"}
-    if known:
-        expected.add("GitLabLane, created")
-    assert (seen > 0) == (variant in expected), "the secret went nowhere: nothing was proved"
+    expected.add("GitLabLane, created")
+    assert (seen > 0) == (variant in expected), "no resource has the secret"
 
 
 @every_variant
-def test_secrets_stay_out_of_charts(variant: str, known: bool) -> None:
-    for release in run(variant, "one", known=known).find(RELEASE):
+def test_secrets_stay_out_of_charts(variant: str) -> None:
+    for release in run(variant).find(RELEASE):
         assert not release.values.secret_paths, "one secret in the values darkens every diff"
 
 
 @every_variant
-def test_every_release_is_pinned_and_named(variant: str, known: bool) -> None:
-    for release in run(variant, "one", known=known).find(RELEASE):
+def test_every_release_is_pinned_and_named(variant: str) -> None:
+    for release in run(variant).find(RELEASE):
         chart = CHARTS[release.inputs["chart"].rpartition("/")[2]]
         assert release.inputs["version"] == chart.version
         assert release.inputs["name"], "Helm's own name changes with each replacement"
@@ -200,13 +201,3 @@ def test_every_release_is_pinned_and_named(variant: str, known: bool) -> None:
         assert release.inputs["timeout"] >= 600
         assert not release.inputs.get("skipAwait")
         assert not release.inputs.get("createNamespace"), "a namespace is a resource of its own"
-
-
-@every_variant
-def test_a_preview_shows_every_resource_of_the_update(variant: str) -> None:
-    update, preview = (run(variant, "one", known=known) for known in (True, False))
-    assert {one.urn for one in preview.resources} == {one.urn for one in update.resources}
-    for one in preview.resources:
-        (same,) = (other for other in update.resources if other.urn == one.urn)
-        assert set(one.inputs) == set(same.inputs), f"{one.urn} has other inputs in a preview"
-        assert one.depends_on == same.depends_on

@@ -31,6 +31,7 @@ from tiny_project import (
 
 pytestmark = pytest.mark.engine
 
+LEAK = ":token is in plain text in "
 AMBIENT = ("AWS_ACCESS_KEY_ID", "KUBECONFIG", "GITLAB_TOKEN", "OCI_CLI_KEY", "PULUMI_ACCESS_TOKEN")
 
 
@@ -146,23 +147,6 @@ def test_the_stack_file_is_not_written(observed: Observed) -> None:
     assert "encryptionsalt" not in text
 
 
-def test_the_scratch_folder_is_removed(
-    rehearse_tiny: Rehearse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    during: list[str] = []
-
-    def program() -> None:
-        during.extend(path.name for folder in scratch.iterdir() for path in folder.iterdir())
-        raise ValueError
-
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    rehearse_tiny(program=program)
-    assert {"Pulumi.yaml", "Pulumi.tiny.yaml", "state", "home"} <= set(during)
-    assert list(scratch.iterdir()) == []
-
-
 def test_the_progress_is_one_line_for_each_phase(observed: Observed) -> None:
     lines = observed.printed.getvalue().splitlines()
     assert lines[0].startswith("rehearsing ")
@@ -179,18 +163,7 @@ def test_the_progress_is_one_line_for_each_phase(observed: Observed) -> None:
     assert len(lines) == 8
 
 
-def test_a_leaked_secret_fails_the_rehearsal_and_names_the_places(
-    rehearse_tiny: Rehearse,
-) -> None:
-    result = rehearse_tiny("    leak: true\n")
-    places = {
-        problem.partition(":token is in plain text in ")[2].partition(":")[0]
-        for problem in result.problems
-    }
-    assert places == {"preview.json", "state.json", "the engine's own state"}
-
-
-def test_after_a_failure_the_next_command_goes_on_from_the_right_state(
+def test_after_a_failure_the_next_command_starts_from_the_state_so_far(
     rehearse_tiny: Rehearse,
 ) -> None:
     result = rehearse_tiny(
@@ -225,46 +198,57 @@ def test_every_resource_may_fail_once(rehearse_tiny: Rehearse) -> None:
     ]
 
 
-def test_a_change_of_stack_is_previewed_and_carried_out(rehearse_tiny: Rehearse) -> None:
-    result = rehearse_tiny(then="    tags: {team: ml}\n    disk: 50\n")
-    assert result.problems == ()
-    assert [phase.title for phase in result.phases][:3] == ["up Pulumi.tiny.yaml", "preview", "up"]
-    changes = {str(change) for change in result.phase("preview").differences}
-    assert {change for change in changes if "aws:" in change} == {
-        "update aws:ec2/vpc:Vpc network: tags.team",
-        "update aws:eks/nodeGroup:NodeGroup pool: diskSize",
-    }
-    (warning,) = result.warnings
-    assert warning.startswith("aws:eks/nodeGroup:NodeGroup pool: diskSize: may replace")
-    assert warning in (result.folder / "report.md").read_text()
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Rehearse an update of a network, and the update and the replacement of a node group."""
 
-
-def test_a_replacement_makes_the_new_resource_first(rehearse_tiny: Rehearse) -> None:
     def program() -> None:
         import pulumi_aws as aws
 
         stack = pulumi.Config("tiny").require_object("stack")
-        provider = aws.Provider("aws", region="us-west-2")
-        aws.eks.NodeGroup(
-            "pool",
-            cluster_name="ci",
-            node_role_arn="arn",
-            subnet_ids=["subnet"],
-            instance_types=[stack.get("other", "g4dn.xlarge")],
-            scaling_config={"min_size": 0, "max_size": 2, "desired_size": 0},
-            opts=pulumi.ResourceOptions(provider=provider),
-        )
+        opts = pulumi.ResourceOptions(provider=aws.Provider("aws", region="us-west-2"))
+        aws.ec2.Vpc("network", cidr_block="10.0.0.0/16", tags=stack.get("tags", {}), opts=opts)
+        for name, key in (("pool", "other"), ("resized", "")):
+            aws.eks.NodeGroup(
+                name,
+                cluster_name="ci",
+                node_role_arn="arn",
+                subnet_ids=["subnet"],
+                instance_types=[stack.get(key, "g4dn.xlarge")],
+                scaling_config={"min_size": 0, "max_size": 2, "desired_size": 0},
+                disk_size=20 if key else stack.get("disk", 20),
+                opts=opts,
+            )
 
-    result = rehearse_tiny(then="    other: g5.xlarge\n", program=program)
-    assert result.problems == ()
-    assert result.phase("preview").counts == {"replace": 1, "same": 1}
-    actions = [(event.action, event.name) for event in result.world.journal]
-    assert actions[:3] == [("created", "pool"), ("created", "pool"), ("deleted", "pool")]
+    then = "    tags: {team: ml}\n    disk: 50\n    other: g5.xlarge\n"
+    return rehearse_in(tmp_path_factory.mktemp("changed"), then=then, program=program)
 
 
-def test_unrest_and_what_is_left_are_problems(rehearse_tiny: Rehearse) -> None:
+def test_a_change_of_the_stack_file_is_previewed_and_applied(changed: Result) -> None:
+    assert changed.problems == ()
+    assert [phase.title for phase in changed.phases][:3] == ["up Pulumi.tiny.yaml", "preview", "up"]
+    assert changed.phase("preview").counts == {"replace": 1, "update": 2, "same": 1}
+    changes = {str(change) for change in changed.phase("preview").differences}
+    assert {change for change in changes if change.startswith("update aws:")} == {
+        "update aws:ec2/vpc:Vpc network: tags.team",
+        "update aws:eks/nodeGroup:NodeGroup resized: diskSize",
+    }
+    (warning,) = changed.warnings
+    assert warning.startswith("aws:eks/nodeGroup:NodeGroup resized: diskSize: may replace")
+    assert warning in (changed.folder / "report.md").read_text()
+
+
+def test_a_replacement_creates_the_new_resource_first(changed: Result) -> None:
+    actions = [event.action for event in changed.world.journal if event.name == "pool"]
+    assert actions[:3] == ["created", "created", "deleted"]
+
+
+@pytest.fixture(scope="module")
+def careless(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Rehearse a leaked secret, and a VPC that is never at rest and leaves a group behind."""
+
     class Careless(Vpc):
-        """Changes its tags in each check, and leaves a security group behind."""
+        """Changes its tags in each check, and creates a security group that it does not delete."""
 
         def check(self, call: Call, old: Properties | None) -> Properties:
             return {**super().check(call, old), "tags": {"made": str(call.generation)}}
@@ -283,13 +267,48 @@ def test_unrest_and_what_is_left_are_problems(rehearse_tiny: Rehearse) -> None:
             world.add(group)
             return vpc, outputs
 
-    assert rehearse_tiny(packages=with_kind(Careless())).problems == (
+    folder = tmp_path_factory.mktemp("careless")
+    return rehearse_in(folder, "    leak: true\n", packages=with_kind(Careless()))
+
+
+def test_a_secret_in_plain_text_is_a_problem_with_its_file(careless: Result) -> None:
+    places = {
+        problem.partition(LEAK)[2].partition(":")[0]
+        for problem in careless.problems
+        if LEAK in problem
+    }
+    assert places == {"preview.json", "state.json", "the engine's own state"}
+
+
+def test_a_change_after_up_and_a_remaining_resource_are_problems(careless: Result) -> None:
+    assert tuple(problem for problem in careless.problems if LEAK not in problem) == (
         "not at rest: after up, preview still wants to update aws:ec2/vpc:Vpc network: tags.made",
         "left after destroy: aws:ec2/securityGroup:SecurityGroup default (sg-1)",
     )
 
 
-def test_what_a_check_refuses_is_never_made(rehearse_tiny: Rehearse) -> None:
+def test_an_exception_of_the_program_is_its_message_once_and_leaves_no_scratch_folder(
+    rehearse_tiny: Rehearse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    during: list[str] = []
+
+    def program() -> None:
+        during.extend(path.name for folder in scratch.iterdir() for path in folder.iterdir())
+        raise ValueError("the program's own words")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    result = rehearse_tiny(program=program)
+    (problem,) = result.problems
+    assert problem.startswith("refused: the program's own words (ValueError at ")
+    assert "Traceback" in (result.folder / "engine.log").read_text()
+    assert "Traceback" not in (result.folder / "report.md").read_text()
+    assert {"Pulumi.yaml", "Pulumi.tiny.yaml", "state", "home"} <= set(during)
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_type_without_a_stand_in_fails_the_preview(rehearse_tiny: Rehearse) -> None:
     class Subnet(Vpc):
         token: ClassVar[str] = "aws:ec2/subnet:Subnet"
 
@@ -300,14 +319,6 @@ def test_what_a_check_refuses_is_never_made(rehearse_tiny: Rehearse) -> None:
     assert "no stand-in for aws:ec2/vpc:Vpc; pass one with kinds=" in problem
     assert [phase.title for phase in result.phases] == ["preview"]
     assert result.state is None
-
-
-def test_an_exception_of_the_program_is_its_message_once(rehearse_tiny: Rehearse) -> None:
-    result = rehearse_tiny("    raise: true\n")
-    (problem,) = result.problems
-    assert problem.startswith("refused: the program's own words (ValueError at ")
-    assert "Traceback" in (result.folder / "engine.log").read_text()
-    assert "Traceback" not in (result.folder / "report.md").read_text()
 
 
 def test_a_refusal_of_the_cloud_names_resource_rule_and_remedy(rehearse_tiny: Rehearse) -> None:

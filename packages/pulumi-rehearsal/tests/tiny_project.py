@@ -85,16 +85,12 @@ def tiny_program() -> None:
 
     config = pulumi.Config("tiny")
     stack = config.require_object("stack")
-    if stack.get("raise"):
-        raise ValueError("the program's own words")
     in_aws = aws.Provider("aws", region="us-west-2")
     network = aws.ec2.Vpc(
         "network",
         cidr_block="10.0.0.0/16",
-        tags=stack.get("tags", {}),
         opts=pulumi.ResourceOptions(provider=in_aws, protect=True),
     )
-    inputs: dict[str, Any] = {"disk_size": stack["disk"]} if "disk" in stack else {}
     pool = aws.eks.NodeGroup(
         "pool",
         cluster_name=network.id,
@@ -103,7 +99,6 @@ def tiny_program() -> None:
         instance_types=[stack["instance_type"]],
         scaling_config={"min_size": 0, "max_size": 2, "desired_size": 0},
         opts=pulumi.ResourceOptions(provider=in_aws),
-        **inputs,
     )
     token = config.require_secret("token")
     for name in ("one", "two"):

@@ -1,13 +1,10 @@
 from dataclasses import replace
 
-import pytest
-
 from fleet.catalog.addresses import node_addresses
 from fleet.catalog.ec2 import INSTANCE_TYPES, InstanceType, instance_type
+from tests.cases import for_each
 
-EVERY_TYPE = pytest.mark.parametrize(
-    "instance", INSTANCE_TYPES.values(), ids=lambda instance: instance.name
-)
+EVERY_TYPE = for_each("instance", INSTANCE_TYPES.values(), ids=lambda instance: instance.name)
 
 
 @EVERY_TYPE
@@ -19,7 +16,7 @@ def test_max_pods_agrees_with_the_addresses_per_interface(instance: InstanceType
 
 # "a m5.8xlarge node that is running 10 pods will hold 60 IPs ... a m5.16xlarge would hold 100":
 # 8 interfaces of 30 addresses, 15 of 50.
-@pytest.mark.parametrize(("max_pods", "per_interface", "held"), [(234, 30, 60), (737, 50, 100)])
+@for_each(("max_pods", "per_interface", "held"), [(234, 30, 60), (737, 50, 100)])
 def test_a_node_with_ten_pods_holds_two_interfaces(
     max_pods: int, per_interface: int, held: int
 ) -> None:
@@ -30,9 +27,7 @@ def test_a_node_with_ten_pods_holds_two_interfaces(
 
 
 # g4dn.xlarge: 3 interfaces of 10 addresses.
-@pytest.mark.parametrize(
-    ("pods", "held"), [(0, 10), (1, 20), (9, 20), (10, 30), (18, 30), (27, 30)]
-)
+@for_each(("pods", "held"), [(0, 10), (1, 20), (9, 20), (10, 30), (18, 30), (27, 30)])
 def test_a_full_interface_adds_another_up_to_the_maximum(pods: int, held: int) -> None:
     assert node_addresses(instance_type("g4dn.xlarge"), pods) == held
 

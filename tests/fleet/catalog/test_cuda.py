@@ -1,7 +1,5 @@
 """CUDA toolkits, driver branches, and the GPUs that need them."""
 
-import pytest
-
 from fleet.catalog.cuda import (
     DRIVER_BRANCHES,
     MINIMUM_DRIVER,
@@ -9,14 +7,13 @@ from fleet.catalog.cuda import (
     DriverBranch,
 )
 from fleet.catalog.gpus import FIRST_CUDA_OF_MAJOR, GPU_MODELS, GpuModel
+from tests.cases import for_each
 
-EVERY_BRANCH = pytest.mark.parametrize(
-    "branch", DRIVER_BRANCHES.values(), ids=lambda branch: str(branch.branch)
-)
-EVERY_MODEL = pytest.mark.parametrize("model", GPU_MODELS.values(), ids=lambda model: model.name)
+EVERY_BRANCH = for_each("branch", DRIVER_BRANCHES.values(), ids=lambda branch: str(branch.branch))
+EVERY_MODEL = for_each("model", GPU_MODELS.values(), ids=lambda model: model.name)
 
 
-@pytest.mark.parametrize(("toolkit", "driver"), TOOLKIT_DRIVER.items())
+@for_each(("toolkit", "driver"), TOOLKIT_DRIVER.items())
 def test_the_driver_of_a_toolkit_is_at_least_the_minimum_of_its_major(
     toolkit: tuple[int, int], driver: tuple[int, ...]
 ) -> None:

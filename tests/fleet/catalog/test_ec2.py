@@ -11,10 +11,9 @@ from fleet.catalog.ec2 import (
 )
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.quotas import ec2_quota
+from tests.cases import for_each
 
-EVERY_TYPE = pytest.mark.parametrize(
-    "instance", INSTANCE_TYPES.values(), ids=lambda instance: instance.name
-)
+EVERY_TYPE = for_each("instance", INSTANCE_TYPES.values(), ids=lambda instance: instance.name)
 
 
 @EVERY_TYPE

@@ -5,12 +5,13 @@ import pytest
 from fleet.catalog.feature_discovery import expected_label, owned_label
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.mig import MIG_INSTANCES
+from tests.cases import for_each
 
 PRODUCT = "nvidia.com/gpu.product"
 LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key",
     [
         PRODUCT,
@@ -29,7 +30,7 @@ def test_labels_that_discovery_sets_are_owned(key: str) -> None:
     assert owned_label(key)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key",
     [
         "nvidia.com/gpu",
@@ -48,7 +49,7 @@ def test_configuration_labels_and_other_labels_are_not_owned(key: str) -> None:
 
 
 # The examples of NVIDIA's documents, and labels seen on public nodes.
-@pytest.mark.parametrize(
+@for_each(
     ("key", "model", "gpus", "slices", "mig", "value"),
     [
         (PRODUCT, "T4", 1, 1, None, "Tesla-T4"),
@@ -74,7 +75,7 @@ def test_the_expected_value_of_a_label(
     assert expected_label(key, model=model, gpus=gpus, slices=slices, mig=mig) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key",
     [
         "nvidia.com/gpu.memory",
@@ -102,7 +103,7 @@ def test_the_family_of_ada_and_blackwell_is_unknown() -> None:
     assert architectures == {"Ada", "Blackwell"}
 
 
-@pytest.mark.parametrize("model", MIG_INSTANCES)
+@for_each("model", MIG_INSTANCES)
 def test_every_mig_product_is_a_valid_label_value(model: str) -> None:
     for profile in MIG_INSTANCES[model]:
         value = expected_label(PRODUCT, model=model, gpus=1, slices=2, mig=profile)
@@ -110,7 +111,7 @@ def test_every_mig_product_is_a_valid_label_value(model: str) -> None:
         assert LABEL_VALUE.fullmatch(value), value
 
 
-@pytest.mark.parametrize("key", ["nvidia.com/gpu.present", PRODUCT, "nvidia.com/gpu.replicas"])
+@for_each("key", ["nvidia.com/gpu.present", PRODUCT, "nvidia.com/gpu.replicas"])
 def test_expected_labels_are_owned(key: str) -> None:
     assert expected_label(key, model="T4", gpus=1) is not None
     assert owned_label(key)

@@ -5,12 +5,13 @@ import pytest
 from fleet.catalog import gpus
 from fleet.catalog.gpus import GPU_MODELS, GpuModel, usable_gpu_memory_mib
 from fleet.catalog.mig import MIG_INSTANCES, mig_usable_mib
+from tests.cases import for_each
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/
 LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 
-@pytest.mark.parametrize("model", GPU_MODELS.values(), ids=lambda model: model.name)
+@for_each("model", GPU_MODELS.values(), ids=lambda model: model.name)
 def test_the_labels_of_a_model_are_valid_label_values(model: GpuModel) -> None:
     assert LABEL_VALUE.fullmatch(model.accelerator_label)
     assert model.product is None or LABEL_VALUE.fullmatch(model.product)
@@ -30,7 +31,7 @@ def test_names_of_models_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("model", GPU_MODELS.values(), ids=lambda model: model.name)
+@for_each("model", GPU_MODELS.values(), ids=lambda model: model.name)
 def test_the_usable_memory_is_slightly_less_than_the_data_sheet(model: GpuModel) -> None:
     assert 0.93 < model.usable_mib / (model.memory_gb * 1024) <= 1
 
@@ -41,6 +42,6 @@ def test_a_fraction_of_a_card_has_its_share_of_the_usable_memory() -> None:
     assert usable_gpu_memory_mib(None, 0) == 0
 
 
-@pytest.mark.parametrize(("profile", "shown"), [("1g.5gb", 4864), ("3g.40gb", 40448)])
+@for_each(("profile", "shown"), [("1g.5gb", 4864), ("3g.40gb", 40448)])
 def test_the_memory_of_a_mig_instance_is_close_to_nvidia_smi(profile: str, shown: int) -> None:
     assert mig_usable_mib(profile) == pytest.approx(shown, rel=0.03)

@@ -1,5 +1,3 @@
-import pytest
-
 from fleet.catalog.cuda import TOOLKIT_DRIVER
 from fleet.catalog.image_names import (
     NGC_CUDA,
@@ -9,11 +7,12 @@ from fleet.catalog.image_names import (
     split_reference,
 )
 from fleet.catalog.images import CUDA_BASE, DOCKER_IN_DOCKER, GITHUB_RUNNER
+from tests.cases import for_each
 
 DIGEST = "sha256:" + "0f" * 32
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reference", "version"),
     [
         ("nvidia/cuda:12.4.1-devel-ubuntu22.04", (12, 4)),
@@ -51,7 +50,7 @@ def test_the_cuda_version_in_a_name(reference: str, version: tuple[int, int]) ->
     assert cuda_of_image(reference) == version
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reference",
     [
         "ubuntu:22.04",
@@ -102,7 +101,7 @@ def test_the_months_of_nvidias_frameworks_have_no_gap() -> None:
     assert sorted(NGC_CUDA) == [month for month in months if first <= month <= last]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reference", "parts"),
     [
         ("ubuntu", ("ubuntu", None, None)),
@@ -119,7 +118,7 @@ def test_a_reference_is_split_at_tag_and_digest_but_not_at_a_port(
     assert split_reference(reference) == parts
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reference",
     [
         "ubuntu",
@@ -143,7 +142,7 @@ def test_a_tag_with_a_moving_word_moves(reference: str) -> None:
     assert moving_tag(reference)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reference",
     [
         "ubuntu:22.04",
@@ -168,7 +167,7 @@ def test_a_digest_version_day_or_commit_does_not_move(reference: str) -> None:
     assert not moving_tag(reference)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reference", "missing"),
     [
         ("nvidia/cuda:12.4-devel-ubuntu22.04", True),

@@ -8,10 +8,9 @@ from fleet.catalog.kubelet import (
     kernel_memory_mib,
 )
 from fleet.kubernetes.resources import Resources
+from tests.cases import for_each
 
-EVERY_TYPE = pytest.mark.parametrize(
-    "instance", INSTANCE_TYPES.values(), ids=lambda instance: instance.name
-)
+EVERY_TYPE = for_each("instance", INSTANCE_TYPES.values(), ids=lambda instance: instance.name)
 
 # Bytes that a kernel did not show, as Karpenter measured them on running instances:
 # aws/karpenter-provider-aws pkg/providers/instancetype/zz_generated.memory_overhead.go
@@ -45,7 +44,7 @@ KARPENTER_OVERHEAD_BYTES = {
 }
 
 
-@pytest.mark.parametrize("name", KARPENTER_OVERHEAD_BYTES)
+@for_each("name", KARPENTER_OVERHEAD_BYTES)
 def test_the_kernel_memory_is_a_lower_bound_on_measured_types(name: str) -> None:
     instance = instance_type(name)
     measured_mib = (instance.memory_mib * 2**20 - KARPENTER_OVERHEAD_BYTES[name]) // 2**20
@@ -67,7 +66,7 @@ def test_the_kernel_memory_is_90_to_95_percent_of_the_nominal_memory(
     assert 0.9 < share < 0.95, "more is optimistic, less wastes memory"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "cpu_m", "memory_mib"),
     [
         ("m5.large", 70, 574),
@@ -96,7 +95,7 @@ def test_allocatable_is_a_close_lower_bound_of_a_described_g6_node() -> None:
     assert ours.disk_mib > reported.disk_mib * 0.98
 
 
-@pytest.mark.parametrize("raid0", [False, True])
+@for_each("raid0", [False, True])
 @EVERY_TYPE
 def test_every_type_has_allocatable_resources(instance: InstanceType, raid0: bool) -> None:
     left = eks_allocatable(instance, 20, instance_store_raid0=raid0)
@@ -134,7 +133,7 @@ def test_disk_grows_with_the_root_volume() -> None:
     assert large.disk_mib - small.disk_mib == pytest.approx(50 * 1024 * 0.99 * 0.9, abs=2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "pods"),
     [
         ("g4dn.xlarge", 29),

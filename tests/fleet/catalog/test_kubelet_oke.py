@@ -1,5 +1,3 @@
-import pytest
-
 from fleet.catalog.kubelet_oke import (
     kernel_memory_mib,
     oke_allocatable,
@@ -8,6 +6,7 @@ from fleet.catalog.kubelet_oke import (
 )
 from fleet.catalog.oci import SHAPES, Ocpus, SizedShape, shape, sized
 from fleet.kubernetes.resources import Resources
+from tests.cases import for_each
 
 GIB = 1024
 
@@ -16,7 +15,7 @@ def flex(ocpus: int, memory_gb: int) -> SizedShape:
     return sized(shape("VM.Standard.E5.Flex"), Ocpus(ocpus), memory_gb)
 
 
-EVERY_MACHINE = pytest.mark.parametrize(
+EVERY_MACHINE = for_each(
     "machine",
     [
         flex(1, 4),
@@ -28,14 +27,13 @@ EVERY_MACHINE = pytest.mark.parametrize(
 )
 
 # Nodes in public reports: machine, allocatable CPU and memory, and memory capacity in KiB if shown.
-DESCRIBED = pytest.mark.parametrize(
+DESCRIBED = for_each(
     ("machine", "cpu_m", "memory_kib", "capacity_kib"),
     [
         (flex(8, 32), 15_783, 29_508_936, 32_859_464),
         (flex(12, 24), 23_763, 20_947_480, 24_298_008),
         (sized(shape("VM.GPU.A10.2")), 179_019 // 3, 1_432_813_104 // 3, None),
     ],
-    ids=["E5.Flex", "24-CPUs", "A10.2"],
 )
 
 
@@ -66,7 +64,7 @@ def test_the_reservation_is_an_upper_bound_of_described_nodes(
 # Oracle's bands computed by hand: 25 % of 4 GB, 20 % of 4, 10 % of 8, 6 % of 112, 2 % of the
 # rest; 72 and 85 millicores for one and two OCPUs, then 90 and 2.5 for each CPU above five; and
 # 100m and 100Mi for the system.
-@pytest.mark.parametrize(
+@for_each(
     ("machine", "cpu_m", "memory_mib"),
     [
         (flex(1, 4), 172, 1124),
@@ -76,7 +74,6 @@ def test_the_reservation_is_an_upper_bound_of_described_nodes(
         (sized(shape("VM.GPU.A10.1")), 253, 11_938),
         (sized(shape("VM.GPU.A10.2")), 328, 16_853),
     ],
-    ids=["1", "2", "3", "4", "A10.1", "A10.2"],
 )
 def test_the_kubelet_reserves_oracles_bands(
     machine: SizedShape, cpu_m: int, memory_mib: int
@@ -84,7 +81,7 @@ def test_the_kubelet_reserves_oracles_bands(
     assert oke_reserved(machine) == Resources(cpu_m=cpu_m, memory_mib=memory_mib)
 
 
-@pytest.mark.parametrize("grown", [False, True])
+@for_each("grown", [False, True])
 @EVERY_MACHINE
 def test_every_machine_has_allocatable_resources(machine: SizedShape, grown: bool) -> None:
     left = oke_allocatable(machine, 50, grown=grown)
@@ -93,7 +90,7 @@ def test_every_machine_has_allocatable_resources(machine: SizedShape, grown: boo
     assert left.fits_in(nominal)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("boot_volume_gb", "grown", "capacity_mib"),
     [
         (500, True, 512_628_992 // 1024),

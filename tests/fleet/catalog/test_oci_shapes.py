@@ -10,8 +10,9 @@ from fleet.catalog.oci import (
     shape,
     sized,
 )
+from tests.cases import for_each
 
-EVERY_SHAPE = pytest.mark.parametrize("kind", SHAPES.values(), ids=lambda kind: kind.name)
+EVERY_SHAPE = for_each("kind", SHAPES.values(), ids=lambda kind: kind.name)
 FLEX = [kind for kind in SHAPES.values() if kind.flex is not None]
 
 
@@ -50,7 +51,7 @@ def test_the_price_of_a_flex_shape_is_the_sum_of_its_parts() -> None:
     assert (machine.ocpus.cpu_m, machine.memory_mib) == (8000, 32 * 1024)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ocpus", "memory_gb", "message"),
     [
         (None, None, "add ocpus and memory_gb"),
@@ -70,7 +71,7 @@ def test_a_flex_shape_without_a_size_or_beyond_its_limits_is_refused(
         sized(shape("VM.Standard.E4.Flex"), None if ocpus is None else Ocpus(ocpus), memory_gb)
 
 
-@pytest.mark.parametrize("kind", FLEX, ids=lambda kind: kind.name)
+@for_each("kind", FLEX, ids=lambda kind: kind.name)
 def test_a_flex_shape_accepts_its_minimum_and_maximum(kind: Shape) -> None:
     assert kind.flex is not None
     assert sized(kind, Ocpus(1), 1).usd_per_hour > 0
@@ -85,7 +86,7 @@ def test_a_fixed_shape_refuses_a_size() -> None:
         sized(shape("VM.GPU.A10.1"), memory_gb=240)
 
 
-@pytest.mark.parametrize(("ocpus", "vnics"), [(1, 2), (2, 2), (8, 8), (24, 24), (64, 24)])
+@for_each(("ocpus", "vnics"), [(1, 2), (2, 2), (8, 8), (24, 24), (64, 24)])
 def test_a_flex_shape_has_one_vnic_per_ocpu_within_limits(ocpus: int, vnics: int) -> None:
     assert sized(shape("VM.Standard.E4.Flex"), Ocpus(ocpus), ocpus).max_vnics == vnics
 

@@ -2,14 +2,13 @@
 
 from datetime import date
 
-import pytest
-
 from fleet.catalog.images import (
     GITHUB_RUNNER,
     RUNNER_RELEASES,
     runner_refused_from,
     runner_version,
 )
+from tests.cases import for_each
 
 
 def _number(version: str) -> tuple[int, ...]:
@@ -30,7 +29,7 @@ def test_the_pinned_runner_is_the_newest_release_of_the_table() -> None:
 
 
 # The day of the next release (GitHub's releases API) and 30 days.
-@pytest.mark.parametrize(
+@for_each(
     ("version", "day"),
     [
         ("2.337.0", date(2026, 11, 5)),
@@ -57,7 +56,7 @@ def test_versions_are_compared_as_numbers() -> None:
     assert runner_refused_from("2.1000.0") is None, "newer than any, although 1 sorts before 3"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reference", "version"),
     [
         ("ghcr.io/actions/actions-runner:2.338.0", "2.338.0"),

@@ -4,19 +4,16 @@ import re
 import subprocess
 import sys
 
-import pytest
-
 from fleet.catalog import charts, cuda, daemonsets, images
 from fleet.catalog.daemonsets import DaemonSetRequest
 from fleet.catalog.eks import AMI_TYPES, DEAD_AMI_TYPES, KUBERNETES_VERSIONS, KubernetesVersion
 from fleet.catalog.gpus import GPU_MODELS
+from tests.cases import for_each
 
-EVERY_VERSION = pytest.mark.parametrize(
-    "version", KUBERNETES_VERSIONS.values(), ids=lambda version: version.minor
-)
+EVERY_VERSION = for_each("version", KUBERNETES_VERSIONS.values(), ids=lambda version: version.minor)
 
 
-@pytest.mark.parametrize("pin", charts.CHARTS.values(), ids=lambda pin: pin.name)
+@for_each("pin", charts.CHARTS.values(), ids=lambda pin: pin.name)
 def test_a_chart_has_a_repository_or_an_oci_reference(
     pin: charts.ChartPin,
 ) -> None:
@@ -43,7 +40,7 @@ def test_arcs_crds_come_from_the_mirror_if_there_is_one() -> None:
     )
 
 
-@pytest.mark.parametrize("image", [images.GITHUB_RUNNER, images.DOCKER_IN_DOCKER, images.CUDA_BASE])
+@for_each("image", [images.GITHUB_RUNNER, images.DOCKER_IN_DOCKER, images.CUDA_BASE])
 def test_an_image_has_a_registry_and_a_patch_release(image: str) -> None:
     registry, _, rest = image.partition("/")
     assert "." in registry, "OKE refuses short names"
@@ -76,7 +73,7 @@ DAEMONSETS = [
 ]
 
 
-@pytest.mark.parametrize("daemonset", DAEMONSETS, ids=lambda daemonset: daemonset.name)
+@for_each("daemonset", DAEMONSETS, ids=lambda daemonset: daemonset.name)
 def test_a_daemonset_leaves_most_of_the_smallest_gpu_node_to_jobs(
     daemonset: DaemonSetRequest,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.catalog.ec2 import INSTANCE_TYPES
@@ -149,7 +149,6 @@ def test_several_slices_of_one_gpu_are_refused() -> None:
     slices=st.integers(1, 3),
     mode=st.sampled_from(["none", "dind"]),
 )
-@settings(max_examples=25)
 def test_a_lane_with_only_gpus_fits(kind: str, slices: int, mode: str) -> None:
     sharing = {"sharing": {"time_slicing": slices}} if slices > 1 else {}
     data = fleet({"pool": gpu(kind, **sharing)}, gpus=1, container_mode=mode)

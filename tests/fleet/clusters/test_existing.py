@@ -7,8 +7,6 @@ import re
 import tomllib
 from typing import Any
 
-import pytest
-
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.nodes import Pool
@@ -17,6 +15,7 @@ from fleet.plan import ClusterPlan
 from fleet.runners.github import GitHubLanePlan
 from fleet.runners.gitlab import GitLabLanePlan
 from fleet.runners.lanes import DEFAULT_PERMISSIONS
+from tests.cases import for_each
 from tests.fleet.report.reports import markdown_of, report_json
 from tests.fleet.samples import GONE, every_key, loaded, required_labels
 
@@ -74,7 +73,7 @@ def test_the_facts_of_a_node_are_those_of_the_file() -> None:
     assert platform.drivers == {"a100": "580.95"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sharing", "advertised"),
     [
         (GONE, 8),
@@ -215,7 +214,7 @@ def test_a_job_may_raise_itself_as_far_as_the_lane_says() -> None:
     assert not [key for key in none if "overwrite" in key]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "tags"),
     [
         ({}, ("ska-gpu-a100", "gpu", "nvidia", "cuda", "linux", "a100")),
@@ -285,7 +284,7 @@ def test_the_report_says_whose_the_nodes_are_and_how_many_jobs_share_a_device() 
     assert "8 x A100-40GB, each in 7 MIG instances (5 GB)" in text
 
 
-@pytest.mark.parametrize("model", GPU_MODELS)
+@for_each("model", GPU_MODELS)
 def test_nodes_may_have_any_card_of_the_catalog(model: str) -> None:
     pool = f"{POOLS}.a100"
     changes = {f"{pool}.gpu": model, f"{pool}.sharing": GONE, f"{HONEY}.github.lanes.mig": GONE}

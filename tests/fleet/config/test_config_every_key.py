@@ -8,11 +8,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
-
 from fleet.config.load import fields_at, parse
 from fleet.config.stack import Stack
 from fleet.findings import Path, dotted
+from tests.cases import for_each
 from tests.fleet.samples import every_key, places, refused
 
 VALID = every_key()
@@ -46,14 +45,14 @@ def test_the_sample_holds_every_key_of_every_model() -> None:
     )
 
 
-@pytest.mark.parametrize("path", PLACES, ids=dotted)
+@for_each("path", PLACES, ids=dotted)
 def test_a_null_is_one_finding_where_it_stands(path: Path) -> None:
     (finding,) = parse(stack_with(path, None)).findings
     assert (finding.path, finding.message) == (dotted(path), "has no value")
     assert finding.remedy
 
 
-@pytest.mark.parametrize("path", PLACES, ids=dotted)
+@for_each("path", PLACES, ids=dotted)
 def test_a_value_of_the_wrong_type_is_one_finding_where_it_stands(path: Path) -> None:
     (finding,) = refused(stack_with(path, of_another_type(PLACES[path])))
     assert finding.path == dotted(path)
@@ -62,16 +61,14 @@ def test_a_value_of_the_wrong_type_is_one_finding_where_it_stands(path: Path) ->
     assert finding.remedy
 
 
-@pytest.mark.parametrize("path", MODELS, ids=dotted)
+@for_each("path", MODELS, ids=dotted)
 def test_an_unknown_key_is_one_finding_that_says_which_keys_there_are(path: Path) -> None:
     (finding,) = parse(stack_with((*path, "zzz"), 1)).findings
     assert (finding.path, finding.message) == (dotted((*path, "zzz")), "is not a known key")
     assert finding.remedy == f"remove it; the keys here are {', '.join(fields_at(Stack, path))}"
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in PLACES if path[-1] in fields_at(Stack, path[:-1])], ids=dotted
-)
+@for_each("path", [path for path in PLACES if path[-1] in fields_at(Stack, path[:-1])], ids=dotted)
 def test_a_misspelt_key_is_one_finding_that_names_the_key_that_is_meant(path: Path) -> None:
     key = str(path[-1])
     data = stack_with((*path[:-1], f"{key}x"), PLACES[path])
@@ -84,7 +81,7 @@ def test_a_misspelt_key_is_one_finding_that_names_the_key_that_is_meant(path: Pa
     assert finding.remedy == f"did you mean {key}?"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         path

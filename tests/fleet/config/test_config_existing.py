@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from fleet.findings import Finding
+from tests.cases import for_each
 from tests.fleet.samples import GONE, every_key, loaded, told
 
 HONEY = "clusters.honey"
@@ -70,7 +69,7 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     ({f"{VULKAN}.gpu": "T4"}, f"{VULKAN}.gpu", "requests no GPU", "gpus: 1"),
     ({f"{VULKAN}.device": "kvm"}, f"{VULKAN}.device", "pool dri does not offer", "{kvm: 4}"),
     ({f"{MIG}.device_access": "privileged"}, f"{MIG}.device_access", "no device", "device: dri"),
-    ({f"{MIG}.device": "dri"}, f"{MIG}.device", "beside gpus", "split the lane"),
+    ({f"{MIG}.device": "dri"}, f"{MIG}.device", "together with gpus", "split the lane"),
     (
         {f"{VULKAN}.runtime_class": "kata"},
         f"{VULKAN}.runtime_class",
@@ -119,7 +118,7 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("changes", "path", "message", "remedy"), BROKEN)
+@for_each(("changes", "path", "message", "remedy"), BROKEN)
 def test_each_rule_is_one_finding_with_a_place_and_a_remedy(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.cases import for_each
 from tests.fleet.samples import every_key, loaded, refused, told
 
 EKS = "clusters.ci.eks"
@@ -196,10 +195,9 @@ SLIPS: list[tuple[str, Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "value", "message", "remedy"),
     SLIPS,
-    ids=[f"{path} {str(value)[:30]}" for path, value, _, _ in SLIPS],
 )
 def test_an_invalid_value_is_one_finding_with_path_and_remedy(
     path: str, value: Any, message: str, remedy: str
@@ -212,7 +210,7 @@ def test_an_invalid_value_is_one_finding_with_path_and_remedy(
     assert finding.severity == "error"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("place", "limit"),
     [
         ("clusters", 36),
@@ -237,7 +235,7 @@ def test_a_name_may_not_be_longer_than_what_is_made_of_it_allows(place: str, lim
         loaded(every_key({f"{place}.{'n' * limit}": entry}))
 
 
-@pytest.mark.parametrize("name", ["T4", "4t", "-t4", "t4-", "t_4", "t 4", "täst"])
+@for_each("name", ["T4", "4t", "-t4", "t4-", "t_4", "t 4", "täst"])
 def test_a_name_is_what_kubernetes_and_aws_take(name: str) -> None:
     pool = {"instance_types": ["g4dn.xlarge"], "max_size": 1}
     ((path, message, remedy),) = told(every_key({f"clusters.ci.eks.pools.{name}": pool}))
@@ -246,7 +244,7 @@ def test_a_name_is_what_kubernetes_and_aws_take(name: str) -> None:
     assert "start with a letter" in remedy
 
 
-@pytest.mark.parametrize("value", [None, 3, "text", [], [{}]])
+@for_each("value", [None, 3, "text", [], [{}]])
 def test_what_is_no_map_is_no_stack(value: Any) -> None:
     ((path, message, remedy),) = told(value)
     assert (path, message) == ("", "is not a map")
@@ -267,16 +265,14 @@ def test_a_file_of_hundreds_of_levels_is_refused_and_not_followed() -> None:
     assert remedy
 
 
-@pytest.mark.parametrize(
-    ("text", "cpu_m"), [("500m", 500), ("1.5", 1500), (2, 2000), ("2", 2000), ("100u", 1)]
-)
+@for_each(("text", "cpu_m"), [("500m", 500), ("1.5", 1500), (2, 2000), ("2", 2000), ("100u", 1)])
 def test_cpu_is_written_as_kubernetes_does_and_held_in_millicores(text: Any, cpu_m: int) -> None:
     github = loaded(every_key({f"{GPU}.cpu": text})).stack.clusters["ci"].github
     assert github is not None
     assert github.lanes["gpu"].cpu == cpu_m
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "mib"), [("8Gi", 8192), ("512Mi", 512), ("1G", 953), (2**30, 1024), ("1e9", 953)]
 )
 def test_memory_is_written_as_kubernetes_does_and_held_in_mib(text: Any, mib: int) -> None:
@@ -291,7 +287,7 @@ def test_a_reserve_may_be_nothing() -> None:
     assert (eks.pools["t4"].reserve.cpu, eks.pools["t4"].reserve.memory) == (0, 0)
 
 
-@pytest.mark.parametrize("key", ["team", "example.com/team", "a.b-c.d/x.y_Z-1"])
+@for_each("key", ["team", "example.com/team", "a.b-c.d/x.y_Z-1"])
 def test_a_pool_may_have_labels_of_its_own(key: str) -> None:
     eks = loaded(every_key({f"{T4}.labels": {key: "ci.1"}})).stack.clusters["ci"].eks
     assert eks is not None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.cases import for_each
 from tests.fleet.samples import GONE, every_key, loaded, told
 
 GITHUB = "clusters.ci.github"
@@ -14,7 +13,7 @@ ROLE = "arn:aws:iam::111122223333:role/platform"
 ACCESS = "clusters.honey.github.lanes.mig.kubernetes_access.permissions.0"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "message", "remedy"),
     [
         ("https://github.com/org/settings/actions", "page below", "write https://github.com/org"),
@@ -68,7 +67,7 @@ def test_a_token_in_a_url_is_refused_and_not_repeated() -> None:
         assert "hidden" not in str(findings)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "https://github.com/example-org/",
@@ -82,7 +81,7 @@ def test_an_owner_or_repository_of_any_server_of_github_is_let_through(url: str)
     loaded(every_key({f"{GITHUB}.url": url}))
 
 
-@pytest.mark.parametrize("host", ["github.com", "ghes.example.com"])
+@for_each("host", ["github.com", "ghes.example.com"])
 def test_an_enterprise_takes_a_token_and_no_app(host: str) -> None:
     url = {f"{GITHUB}.url": f"https://{host}/enterprises/example"}
     ((path, message, remedy),) = told(every_key(url))
@@ -93,7 +92,7 @@ def test_an_enterprise_takes_a_token_and_no_app(host: str) -> None:
     loaded(every_key({**url, f"{GITHUB}.app": GONE, f"{GITHUB}.existing_secret": "token"}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "message", "remedy"),
     [
         ("https://gitlab.com/group", "a group or project", "write https://gitlab.com, and"),
@@ -109,12 +108,12 @@ def test_the_url_of_gitlab_is_the_servers(url: str, message: str, remedy: str) -
     assert remedy in what
 
 
-@pytest.mark.parametrize("url", ["https://gitlab.com/", "https://git.example.com/gitlab"])
+@for_each("url", ["https://gitlab.com/", "https://git.example.com/gitlab"])
 def test_a_server_of_gitlab_may_lie_under_a_path_of_its_own(url: str) -> None:
     loaded(every_key({"clusters.existing.gitlab.url": url}))
 
 
-@pytest.mark.parametrize("path", [f"{GITHUB}.lanes.gpu.labels", "clusters.ci.gitlab.lanes.gl.tags"])
+@for_each("path", [f"{GITHUB}.lanes.gpu.labels", "clusters.ci.gitlab.lanes.gl.tags"])
 def test_a_comma_makes_two_words_of_one(path: str) -> None:
     ((place, message, remedy),) = told(every_key({path: ["cuda,x64"]}))
     assert (place, message) == (f"{path}[0]", "contains a comma, which separates labels and tags")
@@ -122,7 +121,7 @@ def test_a_comma_makes_two_words_of_one(path: str) -> None:
     loaded(every_key({path: ["cuda", "x64"]}))
 
 
-@pytest.mark.parametrize("place", [f"{EKS}.api.allow", "clusters.oci.oke.api.allow"])
+@for_each("place", [f"{EKS}.api.allow", "clusters.oci.oke.api.allow"])
 def test_an_address_needs_its_mask(place: str) -> None:
     ((path, message, remedy),) = told(every_key({place: ["185.12.64.7"]}))
     assert (path, message) == (f"{place}[0]", "is an address without a mask")
@@ -138,7 +137,7 @@ def test_a_subnet_lies_in_one_zone() -> None:
     assert message == "lists one subnet for two zones, but a subnet belongs to one zone"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "value", "message", "remedy"),
     [
         (f"{ACCESS}.verbs", "*", "is a wildcard", "name each one, like"),

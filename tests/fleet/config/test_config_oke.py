@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.cases import for_each
 from tests.fleet.samples import GONE, every_key, told
 
 OKE = "clusters.oci.oke"
@@ -115,8 +114,9 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "path", "message", "remedy"), SLIPS, ids=[slip[1] for slip in SLIPS]
+@for_each(
+    ("changes", "path", "message", "remedy"),
+    SLIPS,
 )
 def test_a_mistake_is_one_finding_with_path_and_remedy(
     changes: dict[str, Any], path: str, message: str, remedy: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.cases import for_each
 from tests.fleet.samples import GONE, every_key, loaded, refused
 
 EKS = "clusters.ci.eks"
@@ -180,7 +179,7 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         {"clusters.ci.gpu_stack": {"advertiser": "operator"}},
         "clusters.ci.gpu_stack.advertiser",
         "is operator, but the cluster has no operator",
-        "add operator: {} beside it",
+        "add operator: {} too",
     ),
     # lanes
     (
@@ -285,10 +284,9 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "path", "message", "remedy"),
     BROKEN,
-    ids=[f"{path} {message}" for _, path, message, _ in BROKEN],
 )
 def test_a_broken_rule_is_one_finding_at_the_value_to_change(
     changes: dict[str, Any], path: str, message: str, remedy: str
@@ -314,7 +312,7 @@ def test_efa_and_its_missing_zone_are_both_told() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {f"{T4}.disk_gib": 100, f"{T4}.instance_store": "unused"},  # a warning
@@ -330,7 +328,6 @@ def test_efa_and_its_missing_zone_are_both_told() -> None:
         {"clusters.ci.gpu_stack": {"advertiser": "operator", "operator": {}}},
         {"clusters.ci.gpu_stack": {}},
     ],
-    ids=str,
 )
 def test_what_looks_odd_and_is_right_is_let_through(changes: dict[str, Any]) -> None:
     loaded(every_key(changes))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
-
 from fleet.catalog.charts import CHARTS
 from fleet.config.stack import ChartName, Charts
 from fleet.kubernetes.releases import source
+from tests.cases import for_each
 from tests.fleet.samples import every_key, loaded
 
 
-@pytest.mark.parametrize("name", get_args(ChartName))
+@for_each("name", get_args(ChartName))
 def test_a_chart_comes_from_its_pin(name: ChartName) -> None:
     found, pin = source(name, Charts()), CHARTS[name]
     assert (found.chart, found.repository, found.version) == (
@@ -26,17 +25,15 @@ def test_every_pinned_chart_can_be_mirrored() -> None:
     assert set(get_args(ChartName)) == set(CHARTS)
 
 
-@pytest.mark.parametrize("name", get_args(ChartName))
+@for_each("name", get_args(ChartName))
 def test_a_mirror_over_http_is_a_repository(name: ChartName) -> None:
     found = source(name, Charts(repositories={name: "https://mirror.example.com/charts"}))
     assert (found.chart, found.repository) == (name, "https://mirror.example.com/charts")
     assert found.version == CHARTS[name].version, "a mirror never moves a version"
 
 
-@pytest.mark.parametrize(
-    "mirror", ["oci://mirror.example.com/charts", "oci://mirror.example.com/charts/"]
-)
-@pytest.mark.parametrize("name", get_args(ChartName))
+@for_each("mirror", ["oci://mirror.example.com/charts", "oci://mirror.example.com/charts/"])
+@for_each("name", get_args(ChartName))
 def test_a_mirror_of_kind_oci_is_part_of_the_reference(name: ChartName, mirror: str) -> None:
     found = source(name, Charts(repositories={name: mirror}))
     assert (found.chart, found.repository) == (f"oci://mirror.example.com/charts/{name}", None)

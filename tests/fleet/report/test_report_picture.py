@@ -9,11 +9,11 @@ import copy
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.report.picture import MAX_BOXES, escaped
+from tests.cases import for_each
 from tests.fleet.report.reports import picture_of, report_json
 from tests.fleet.samples import SHIPPED, every_key, loaded, shipped_stack
 
@@ -69,7 +69,7 @@ def follows_the_grammar(text: str) -> None:
     assert opened == lines(text).count("end")
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@for_each("name", SHIPPED)
 def test_the_picture_shows_every_lane_with_its_labels_and_every_pool(
     name: str,
 ) -> None:
@@ -120,8 +120,8 @@ def hostile(name: str) -> dict[str, Any]:
     return whole
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("most", [60, 3, 1])
+@for_each("name", HOSTILE)
+@for_each("most", [60, 3, 1])
 def test_no_name_can_break_the_picture(name: str, most: int) -> None:
     follows_the_grammar(picture_of(hostile(name), max_boxes=most))
 
@@ -166,7 +166,7 @@ def test_a_large_fleet_is_drawn_by_gpu_model_with_counts() -> None:
     assert text.count('["60 lanes"]') == 2
 
 
-@pytest.mark.parametrize("clusters", [40, 300])
+@for_each("clusters", [40, 300])
 def test_a_fleet_of_many_clusters_is_drawn_by_cluster(clusters: int) -> None:
     text = picture_of(many(clusters, 4, 2))
     follows_the_grammar(text)
@@ -177,7 +177,7 @@ def test_a_fleet_of_many_clusters_is_drawn_by_cluster(clusters: int) -> None:
     assert shown + (int(rest[1]) if rest else 0) == clusters, "none is forgotten"
 
 
-@pytest.mark.parametrize("most", range(1, 40))
+@for_each("most", range(1, 40))
 def test_a_picture_never_has_more_boxes_than_it_may(most: int) -> None:
     text = picture_of(report(), max_boxes=most)
     follows_the_grammar(text)

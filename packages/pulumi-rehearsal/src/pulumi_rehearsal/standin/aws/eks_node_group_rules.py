@@ -96,7 +96,7 @@ def refuse_network(
 
 
 def refuse_template(template: Resource, inputs: Properties) -> None:
-    """Require the template's version; refuse what EKS forbids in it or beside it."""
+    """Require the template's version; refuse what EKS forbids in it or together with it."""
     _refuse_version(template, text(inputs, "launchTemplate.version"))
     inside = template.outputs
     for path in ("diskSize", "remoteAccess"):
@@ -252,7 +252,7 @@ def groups_of(template: Resource) -> tuple[str, ...]:
 
 
 def _cni_has_role(world: World, cluster: Resource) -> bool:
-    """Whether vpc-cni has an IAM role of its own, so that the node role needs no CNI policy."""
+    """Whether vpc-cni has its own IAM role, so that the node role needs no CNI policy."""
     addon = world.get(f"{cluster.id}:vpc-cni", tokens.ADDON, cluster.scope)
     associations = world.where(
         tokens.POD_IDENTITY_ASSOCIATION,
