@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path as File
 from typing import Any
@@ -329,6 +329,17 @@ def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from places(item, (*path, index))
+
+
+def changed_rows(rows: Iterable[tuple[Any, Any, str, str]]) -> Iterator[tuple[Any, ...]]:
+    """Expand rows of path, value, message and remedy to changes, path, message and remedy.
+
+    A row may have several changes and the path of the finding in place of path and value.
+    """
+    for first, second, message, remedy in rows:
+        several = isinstance(first, dict)
+        changes, path = (first, second) if several else ({first: second}, first)
+        yield changes, path, message, remedy
 
 
 def loaded(data: object) -> Fleet:
