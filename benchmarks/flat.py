@@ -1,4 +1,4 @@
-"""A flat script made from what a program registered: the same resources, and no component.
+"""A flat program made from recorded registrations: the same resources without components.
 
 Each resource is built again by its SDK class with the inputs that it had. A value that came from
 another resource is that resource's output again, so the engine sees the same dependencies. Inputs
@@ -21,21 +21,21 @@ from tests.computed import COMPUTED
 from tests.engine import Registered, Registration
 
 Made = Mapping[str, Any]
-"""Resources by URN, as the recorded program called them."""
+"""Resources by their URN in the recorded program."""
 
 Input = Callable[[Made], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output of a resource, and the way to it in the SDK's spelling."""
+    """An output of a resource, and the path to its value with the SDK's names."""
 
     urn: str
     path: tuple[str | int, ...]
     as_text: bool = False
 
     def of(self, made: Made) -> Any:
-        """Reach for it in the resources of this run."""
+        """Return the output of the resource in this run."""
         found = made[self.urn]
         for part in self.path:
             found = found[part] if isinstance(part, int) else getattr(found, part)
@@ -43,7 +43,7 @@ class Output:
 
 
 def flat(found: Registered) -> Callable[[], None]:
-    """Return a program that registers all of `found` but its components."""
+    """Return a program that registers all of `found` except its components."""
     real = {one.urn: one for one in found.resources if one.custom or one.remote}
     steps = [(urn, _step(one, real)) for urn, one in real.items()]
 
@@ -126,7 +126,7 @@ def _input(
 
 
 def _outputs(one: Registration) -> Iterator[tuple[str, Output]]:
-    """Every output that a string of another resource may have come from."""
+    """Yield every output from which a string of another resource may come."""
     if one.custom:
         yield f"{one.name}-id", Output(one.urn, ("id",))
     yield from _leaves(COMPUTED[one.type](one.name, one.inputs), (), one.urn)
@@ -198,5 +198,5 @@ def _comparable(found: Registered) -> dict[tuple[str, str], object]:
 
 
 def _short(urns: Iterable[str]) -> set[str]:
-    """Type and name, which a URN says after the types of the parents."""
+    """Return type and name of each resource, without the types of its parents."""
     return {urn.rpartition("$")[2] if "$" in urn else urn.split("::", 2)[-1] for urn in urns}

@@ -1,8 +1,8 @@
-"""Measure the cost of components: prod and a flat script, many pools and few, and imports.
+"""Measure the cost of components (against a flat program), of each pool, and of imports.
 
 Run from the repository root: `python benchmarks/registration.py`. Times are CPU seconds of this
-process (for imports: of a fresh interpreter), as the fake engine answers at once and neighbours on
-the machine do not count. Variants run by turns, and the median of the turns is shown.
+process (for imports: of a fresh interpreter), because the fake engine answers at once and other
+processes should not matter. Variants run in turn, and the median of the turns is shown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.flat import differences, flat  # noqa: E402
 from components.cluster import RunnerCluster  # noqa: E402
 from fleet.load import load  # noqa: E402
 from fleet.plan import Plan  # noqa: E402
-from stacks.deploy import spare_the_collector  # noqa: E402
+from stacks.deploy import exempt_from_garbage_collection  # noqa: E402
 from stacks.providers import cloud_provider, gitlab_provider  # noqa: E402
 from tests import fleets, stackfiles  # noqa: E402
 from tests.computed import OCI_CALLS  # noqa: E402
@@ -43,7 +43,7 @@ FEW, MANY = 10, 1000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One line of the result; without a limit it only explains another."""
+    """One line of the result; without a limit it is only information."""
 
     what: str
     figures: str
@@ -88,9 +88,9 @@ def plan_of(data: object) -> Plan:
 
 
 def seconds(program: Callable[[], None]) -> float:
-    """CPU time of one run under the fake engine."""
+    """Return the CPU time of one run under the fake engine."""
     gc.collect()
-    spare_the_collector()  # as the program does, for both alike
+    exempt_from_garbage_collection()  # as the program does; here it applies to both variants
     start = time.process_time()
     deploy(program, calls=OCI_CALLS)
     return time.process_time() - start
@@ -107,7 +107,7 @@ def by_turns(programs: list[Callable[[], None]], turns: int) -> list[list[float]
 
 
 def prod(turns: int) -> Iterator[Line]:
-    """Compare prod with a flat script that registers exactly the same."""
+    """Compare prod with a flat program that registers the same resources."""
     components = clusters(plan_of(stackfiles.body("prod")))
     found = deploy(components, calls=OCI_CALLS)
     script = flat(found)
@@ -130,18 +130,18 @@ def _count(found: Registered) -> str:
 
 
 def with_pools(count: int) -> Plan:
-    """Plan a cluster with that many GPU pools, its lanes on one of them."""
+    """Return the plan of a cluster with that many GPU pools, and with lanes on one of them."""
     pool = {"instance_types": ["g4dn.xlarge"], "max_size": 1}
     pools = {f"p{index}": pool for index in range(count - 1)}
     return plan_of(fleets.stack({"eks": {"pools": pools}}))
 
 
 def pools(turns: int) -> Iterator[Line]:
-    """Compare what one pool costs among many with what it costs among few.
+    """Compare the time per pool of a large cluster with that of a small one.
 
-    What a cluster costs without its pools is part of both. The second line leaves it out. In the
-    third the garbage collector rests: it walks over the whole SDK, again and again as a program
-    grows, and that is most of what makes the many dearer.
+    The first line includes the time of the cluster without pools, the second does not. The third
+    is measured without garbage collection, which causes most of the difference: a larger program
+    has more collections, and each one visits the objects of the whole SDK.
     """
     one, few, many = (clusters(with_pools(count)) for count in (1, FEW, MANY))
     seconds(one)
@@ -157,7 +157,7 @@ def pools(turns: int) -> Iterator[Line]:
 
 
 def planning(turns: int) -> Iterator[Line]:
-    """Compare the plan of one pool among many and among few: no Pulumi in it."""
+    """Compare the planning time per pool of a large and a small cluster, without Pulumi."""
 
     def each(count: int) -> float:
         gc.collect()
@@ -179,7 +179,7 @@ def _per_pool(what: str, few: float, many: float, at_most: float | None = None) 
 
 
 def importing(turns: int) -> Iterator[Line]:
-    """Time imports of the domain in fresh interpreters, less an empty interpreter's start."""
+    """Measure imports of `fleet` in fresh interpreters, minus the start of an empty one."""
 
     def start(statement: str) -> float:
         script = (
@@ -207,7 +207,7 @@ def importing(turns: int) -> Iterator[Line]:
 
 
 def main() -> int:
-    """Print every line; 1 when one is over."""
+    """Print every line; return 1 if a value is above its limit."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--turns", type=int, default=15, help="turns of each comparison")
     turns: int = options.parse_args().turns

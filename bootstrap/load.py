@@ -1,4 +1,4 @@
-"""Read this program's configuration: its only importer of `pulumi.Config`."""
+"""Read the bootstrap's configuration. Only this module imports `pulumi.Config`."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _effect(group: Group) -> str:
 
 
 def _updates(document: Document) -> Iterator[tuple[str, Phrase]]:
-    """Yield the effects in the reports' difference on what the engine's part does not call out.
+    """Yield the effects that the reports show and the engine's steps do not.
 
     The sentences are ours, not those of the document, which may be hostile.
     """
@@ -85,8 +85,8 @@ def _updates(document: Document) -> Iterator[tuple[str, Phrase]]:
         if update.effect not in SEVERE or not text or (update.what, update.id) in known:
             continue
         effect = _EFFECTS.get(update.effect, update.effect)
-        most = f" (at most {count(update.nodes, 'node')})" if update.what != "lane" else ""
-        title = (f"{update.what} ", Name(update.id), f" is {effect.upper()}{most}: {text}")
+        nodes = f" (at most {count(update.nodes, 'node')})" if update.what != "lane" else ""
+        title = (f"{update.what} ", Name(update.id), f" is {effect.upper()}{nodes}: {text}")
         yield effect, title
 
 

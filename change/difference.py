@@ -148,7 +148,7 @@ def _items(
     same: Callable[[Body, Body], bool],
     existing: Collection[str] = (),
 ) -> ItemChanges:
-    """Compare clusters, pools or lanes by id; `existing` are the clusters with nodes of others."""
+    """Compare clusters, pools or lanes by id; `existing` are names of existing clusters."""
 
     def compared(before: str, after: str) -> tuple[Changes, Changes]:
         managed = after.partition("/")[0] not in existing
@@ -219,7 +219,7 @@ def _same_pool(old: Pool, new: Pool) -> bool:
 
 
 def _same_lane(old: Lane, new: Lane) -> bool:
-    """Return whether pools and GPUs are equal, and a label or tag beside the name is shared."""
+    """Return whether pools and GPUs are equal, and a label or tag other than the name is shared."""
     first, second = ([one for one in lane.write if one != lane.name] for lane in (old, new))
     return (old.pools, old.job.gpus) == (new.pools, new.job.gpus) and (
         first == second or not {*first}.isdisjoint(second)

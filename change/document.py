@@ -26,7 +26,7 @@ from fleet.config.base import Model
 from fleet.report.model import Report
 
 MAX_BYTES: Final = 8_000_000
-"""Upper limit of `diff.json`; `tools/hostile.py` unpacks no larger one."""
+"""Upper limit of `diff.json`; `tools/untrusted.py` unpacks no larger one."""
 
 MAX_TEXT: Final = 4_000
 """Characters of one value, reason or note."""

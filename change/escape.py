@@ -66,14 +66,14 @@ def visible_lines(text: str) -> list[str]:
     return [visible(line) for line in re.split(r"\r\n|[\n\r\u2028\u2029]", text)]
 
 
-def clipped(text: str, most: int) -> str:
-    """Return a text, cut to at most `most` characters and marked if it is longer."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def clipped(text: str, limit: int) -> str:
+    """Return a text, cut to at most `limit` characters and marked if it is longer."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def code(text: str, most: int = 120) -> str:
+def code(text: str, limit: int = 120) -> str:
     """Return a code span. A bar in it is replaced, because it would end a table's cell."""
-    shown = clipped(visible(text), most).replace("|", BROKEN_BAR)
+    shown = clipped(visible(text), limit).replace("|", BROKEN_BAR)
     if not shown.strip():
         return '`""`'
     fence = "`" * (_longest_run(shown) + 1)

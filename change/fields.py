@@ -1,4 +1,4 @@
-"""The fields of clusters, pools and lanes that two reports are compared by.
+"""The fields by which clusters, pools and lanes of two reports are compared.
 
 A field is stated if the stack file decides it, and an effect if it follows from stated ones, like
 the price from the instance type.
@@ -60,7 +60,7 @@ def field_changes(old: Body, new: Body, *, managed: bool = True) -> tuple[Change
     elif isinstance(old, Pool) and isinstance(new, Pool):
         before, after = _pool(old, managed), _pool(new, managed)
     elif isinstance(old, Lane) and isinstance(new, Lane):
-        before, after = _lane(old, beside=new), _lane(new, beside=old)
+        before, after = _lane(old, other=new), _lane(new, other=old)
     else:
         raise TypeError("two revisions of one cluster, pool or lane are compared")
     return changes(before.stated, after.stated), changes(before.effects, after.effects)
@@ -102,8 +102,8 @@ def _pool(pool: Pool, managed: bool) -> Fields:
     return Fields(stated=stated, effects=effects)
 
 
-def _lane(lane: Lane, *, beside: Lane) -> Fields:
-    """Split the fields of a lane; `beside` is the same lane in the other revision.
+def _lane(lane: Lane, *, other: Lane) -> Fields:
+    """Split the fields of a lane; `other` is the same lane in the other revision.
 
     A size that both leave out is an effect, and so is the number of jobs if only one is paused.
     """
@@ -113,11 +113,11 @@ def _lane(lane: Lane, *, beside: Lane) -> Fields:
         **lane.job.model_dump(include={"gpus", "device"}),
     }
     effects = lane.model_dump(include={"usd_per_job_hour", "jobs_on_full_pools", "chart_version"})
-    left_out = {*lane.job.left_out} & {*beside.job.left_out}
+    left_out = {*lane.job.left_out} & {*other.job.left_out}
     for name, key in _SIZES.items():
         (effects if name in left_out else stated)[name] = getattr(lane.job, key)
     jobs = lane.model_dump(include={"least_jobs", "most_jobs"})
-    (stated if lane.paused == beside.paused else effects).update(jobs)
+    (stated if lane.paused == other.paused else effects).update(jobs)
     fewest: dict[str, int] = {}
     for one in lane.placements:
         fewest[one.pool] = min(fewest.get(one.pool, one.jobs_per_node), one.jobs_per_node)

@@ -1,6 +1,6 @@
 """Changing resources, grouped by the cluster, pool or lane (or other component) they belong to.
 
-The engine's steps have what happens to each resource; their parents show the component.
+A step of the engine contains the operation on a resource; its parents show the component.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ def groups(steps: Sequence[Step], renames: Iterable[Rename] = ()) -> list[Group]
     )
 
 
-def listed(found: Sequence[Group], most: int = MAX_RESOURCES) -> tuple[list[Group], int]:
-    """Return at most `most` groups and resources, and how many resources are left out."""
+def listed(found: Sequence[Group], limit: int = MAX_RESOURCES) -> tuple[list[Group], int]:
+    """Return at most `limit` groups and resources, and how many resources are left out."""
     kept: list[Group] = []
-    room = most
-    for one in found[:most]:
+    room = limit
+    for one in found[:limit]:
         kept.append(one.model_copy(update={"resources": one.resources[:room]}))
         room = max(0, room - len(one.resources))
     total = sum(len(one.resources) for one in found)

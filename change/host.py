@@ -1,4 +1,4 @@
-"""A Pulumi program that runs in a process and an environment of its own."""
+"""A Pulumi program that runs in its own process and Python environment."""
 
 from __future__ import annotations
 

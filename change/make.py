@@ -79,7 +79,7 @@ def make(
 
 @dataclass(kw_only=True, slots=True)
 class _Diff:
-    """What is known of one diff so far."""
+    """One diff while it is made."""
 
     project: Path
     repository: Repository
@@ -154,17 +154,17 @@ class _Diff:
 
     def _document(self) -> Document:
         """Return the document, with fewer items if it would be too large; counts include all."""
-        for most in _LISTED:
-            found = self._with_at_most(most)
+        for limit in _LISTED:
+            found = self._with_at_most(limit)
             if len(files.as_json(found).encode()) <= document.MAX_BYTES:
                 return found
         raise RehearsalError("the diff is too large for diff.json: compare with a nearer base")
 
-    def _with_at_most(self, most: int) -> Document:
+    def _with_at_most(self, limit: int) -> Document:
         difference = self._difference()
         renames = self._renames(difference)
         steps = self.preview.steps if self.preview is not None else ()
-        listed, left_out = groups.listed(groups.groups(steps, renames), most)
+        listed, left_out = groups.listed(groups.groups(steps, renames), limit)
         changing: Counter[Operation] = Counter(
             step.operation for step in steps if step.operation is not None
         )
@@ -179,8 +179,8 @@ class _Diff:
             notes=tuple(self.notes),
             counts=dict(changing),
             unchanged=len(steps) - changing.total(),
-            settings=settings.settings(*stacks, renames)[:most] if stacks is not None else (),
-            renames=renames[:most],
+            settings=settings.settings(*stacks, renames)[:limit] if stacks is not None else (),
+            renames=renames[:limit],
             groups=tuple(listed),
             left_out=left_out,
             report=reports.limited_report(self.report),

@@ -1,6 +1,6 @@
 """The engine's part of a diff: `up` of the base, then `preview` of the head against its state.
 
-Each program runs in a process and an environment of its own. Both use the stand-ins of the head, in
+Each program runs in its own process and Python environment. Both use the stand-ins of the head, in
 one simulated world.
 """
 
@@ -58,7 +58,7 @@ class Preview:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Log:
-    """Where lines go: to the user and to the log file."""
+    """Two receivers of lines of output: the user and the log file."""
 
     user: Callable[[str], None]
     file: Callable[[str], None]
@@ -70,10 +70,10 @@ def preview(head: Side, base: Side | None, cli: Cli, log: Log) -> Preview:
     Raises `BaseFailedError` if `up` of the base fails, `RehearsalError` if the head's program
     cannot be started.
     """
-    sides = [side for side in (base, head) if side is not None]
-    placeholders = secrets.placeholders(key for side in sides for key in side.file.secret_keys)
+    revisions = [side for side in (base, head) if side is not None]
+    placeholders = secrets.placeholders(key for side in revisions for key in side.file.secret_keys)
     world = World()
-    for side in sides:
+    for side in revisions:
         for resource in checks.existing(side.file):
             world.replace(resource)
     with ExitStack() as scope:
@@ -81,7 +81,7 @@ def preview(head: Side, base: Side | None, cli: Cli, log: Log) -> Preview:
         # Both at the same time: each takes half a second to start.
         hosts = [
             scope.enter_context(host.served(side.python, side.project, on_line=log.file))
-            for side in sides
+            for side in revisions
         ]
         servers = scope.enter_context(serving(PACKAGES, world, Faults(), only_known_types=True))
         ports = {server.package.name: server.port for server in servers}

@@ -14,7 +14,7 @@ _FORGES: Final = {"GitHub lane": "github", "GitLab lane": "gitlab"}
 
 
 def settings(base: object, head: object, renames: Iterable[Rename] = ()) -> tuple[Setting, ...]:
-    """Return every setting that differs beside the names of renamed clusters, pools and lanes.
+    """Return every setting that differs, except the names of renamed clusters, pools and lanes.
 
     A map that only one side has is one setting.
     """

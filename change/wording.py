@@ -136,15 +136,15 @@ def shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def window(old: str, new: str, most: int = WINDOW) -> tuple[str, str]:
+def window(old: str, new: str, limit: int = WINDOW) -> tuple[str, str]:
     """Return the part of two long values where they start to differ."""
     start = 0
-    if max(len(old), len(new)) > most and old and new:
+    if max(len(old), len(new)) > limit and old and new:
         same = next(
             (i for i, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0
         )
-        start = max(0, same - most // 4)
-    return _cut(old, start, most), _cut(new, start, most)
+        start = max(0, same - limit // 4)
+    return _cut(old, start, limit), _cut(new, start, limit)
 
 
 def plain(phrase: Phrase) -> str:
@@ -152,9 +152,9 @@ def plain(phrase: Phrase) -> str:
     return "".join(phrase)
 
 
-def _cut(text: str, start: int, most: int) -> str:
-    part = text[start : start + most]
-    return f"{'…' if start else ''}{part}{'…' if start + most < len(text) else ''}"
+def _cut(text: str, start: int, limit: int) -> str:
+    part = text[start : start + limit]
+    return f"{'…' if start else ''}{part}{'…' if start + limit < len(text) else ''}"
 
 
 def _causes(group: Group) -> Phrase:

@@ -5,5 +5,6 @@ of `fleet` derive the plan; the component only registers it. `pulumi.Input` is f
 ARNs, tokens). Whatever decides which resources exist is plain. `depends_on` lists prerequisites,
 because the `depends_on` of a component's options does not reach its children.
 
-Not here: `pulumi.Config`, providers (children inherit them), chart versions, anything of `stacks/`.
+It reads no `pulumi.Config`, builds no provider (children inherit them), names no chart version and
+imports nothing of `stacks/`.
 """

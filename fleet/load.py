@@ -1,4 +1,4 @@
-"""Read the data of a stack file, plan it and check it: the only way to a plan to deploy."""
+"""Read the data of a stack file, plan it and check it. Only a checked plan is deployed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The pods of a cluster other than jobs: DaemonSets of GPU nodes, and controllers on CPU nodes.
 
-Each pod is read from the typed values of the release, or from the add-on settings, that bring it.
+Each pod is read from the typed values of the release, or from the settings of the add-on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fleet.runners.gitlab import GitLabLanePlan
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workload:
-    """One workload: its name in messages, the path that brings it, and its pod."""
+    """One workload: its name in messages, the stack file's path that causes it, and its pod."""
 
     name: str
     path: str

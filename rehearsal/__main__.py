@@ -30,9 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     which.add_argument("--config", type=Path, metavar="FILE", help="rehearse any stack file")
     which.add_argument(
-        "--from", type=Path, dest="from_file", metavar="FILE", help="rehearse a change, from this"
+        "--from", type=Path, dest="from_file", metavar="FILE", help="rehearse a change: old file"
     )
-    parser.add_argument("--to", type=Path, dest="to_file", metavar="FILE", help="... to this")
+    parser.add_argument("--to", type=Path, dest="to_file", metavar="FILE", help="new file")
     command.add_options(parser)
     options = parser.parse_args(arguments)
     if (options.from_file is None) != (options.to_file is None):

@@ -22,11 +22,11 @@ from stacks.providers import cloud_provider, gitlab_provider, kubernetes_provide
 
 def deploy(loaded: Loaded) -> dict[str, RunnerCluster]:
     """Register every cluster of the fleet."""
-    spare_the_collector()
+    exempt_from_garbage_collection()
     return {plan.name: _cluster(plan, loaded) for plan in loaded.fleet.plan.clusters}
 
 
-def spare_the_collector() -> None:
+def exempt_from_garbage_collection() -> None:
     """Exempt from Python's garbage collection what lives until the end of the program.
 
     A full collection visits a million objects of the SDKs and every pending future. That takes a

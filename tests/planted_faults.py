@@ -294,7 +294,7 @@ FAULTS: dict[str, dict[str, Any]] = {
             namespaces=["ci-jobs"], permissions=[{"resources": ["roles"], "verbs": ["escalate"]}]
         )
     ),
-    "a privileged Docker daemon stands beside each job": (
+    "each job has a privileged Docker daemon": (
         on_eks(pools=["system"], container_mode="dind", gpus=0, cpu="500m", memory="1Gi")
     ),
     "the image name has no registry, which CRI-O requires": (

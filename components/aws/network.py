@@ -96,7 +96,7 @@ class Network(pulumi.ComponentResource):
         aws.ec2.VpcEndpoint(
             f"{name}-s3",
             vpc_id=vpc.id,
-            # Image layers of ECR lie in S3: through the endpoint they cost no NAT traffic.
+            # ECR keeps image layers in S3. Pulls through this endpoint bypass the NAT gateway.
             service_name=f"com.amazonaws.{plan.region}.s3",
             vpc_endpoint_type="Gateway",
             route_table_ids=private_tables,

@@ -174,7 +174,7 @@ def _route_tables(
     }
     private: list[oci.core.RouteTableRouteRuleArgsDict] = [
         {"destination": _ANYWHERE, "destination_type": "CIDR_BLOCK", "network_entity_id": nat.id},
-        # Oracle's registry and API, so that they cost no NAT traffic.
+        # Requests to Oracle's registry and API bypass the NAT gateway.
         {
             "destination": services.cidr_block,
             "destination_type": "SERVICE_CIDR_BLOCK",

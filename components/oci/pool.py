@@ -67,7 +67,7 @@ class GpuNodePool(pulumi.ComponentResource):
     ) -> None:
         """Register a node pool from a plan, or from the keywords of a pool in a stack file.
 
-        Without a plan and without `live_size`, updates ignore the size, which the autoscaler moves.
+        Without a plan and without `live_size`, updates ignore the size, which the autoscaler sets.
         OKE then resets it to that of the last update when tags, security groups or placement
         change. Pass `live_size` to such an update.
         """

@@ -2,8 +2,8 @@
 
 CPU in millicores, memory in MiB, both per node. A row marked "declared" has the requests of the
 manifest, which the scheduler counts. The other DaemonSets have no request, or none for memory: the
-scheduler counts nothing, but they use memory, and a node whose jobs take every last MiB would
-evict. Their figures are a margin, inferred from what such agents use, not confirmed.
+scheduler counts nothing, but they use memory, and a node whose jobs use all the rest would evict
+pods. Their figures are a margin, inferred from what such agents use, not confirmed.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ EKS_NODE_DAEMONSETS: Final = (
     # (node.resources: 10m and 40Mi for each of three containers).
     DaemonSetRequest("ebs-csi-node", 30, 120),
 )
-"""On every node of an EKS cluster of this program."""
+"""DaemonSets on every node of an EKS cluster that this program creates."""
 
 NODE_MONITORING_DAEMONSETS: Final = (
     # Declared: aws/eks-node-monitoring-agent charts/eks-node-monitoring-agent/values.yaml
@@ -43,13 +43,13 @@ NODE_MONITORING_DAEMONSETS: Final = (
     # it runs on a tainted GPU node only if the configuration of the add-on adds them.
     DaemonSetRequest("dcgm-server", 50, 256, "gpu_nodes"),
 )
-"""With the add-on that node repair needs."""
+"""DaemonSets of the add-on that node repair needs."""
 
 DEVICE_PLUGIN_DAEMONSETS: Final = (
     # Margin; chart nvidia-device-plugin 0.20.0 has empty resources.
     DaemonSetRequest("nvidia-device-plugin", 10, 64, "gpu_nodes"),
 )
-"""With the stand-alone device plugin."""
+"""The DaemonSet of NVIDIA's own device plugin chart."""
 
 # Margins, except the worker: NVIDIA/gpu-operator assets/*/*_daemonset.yaml and chart v26.7.0 have
 # no memory request.
@@ -60,21 +60,21 @@ GPU_OPERATOR_DAEMONSETS: Final = (
     DaemonSetRequest("gpu-feature-discovery", 10, 64, "gpu_nodes"),
     DaemonSetRequest("nvidia-operator-validator", 10, 32, "gpu_nodes"),
     DaemonSetRequest("nvidia-dcgm-exporter", 100, 512, "gpu_nodes"),
-    # Runs only on nodes with MIG; counted on all GPU nodes, which is the safe side.
+    # Runs only on nodes with MIG; counted on all GPU nodes, so the sum may be too high.
     DaemonSetRequest("nvidia-mig-manager", 10, 64, "gpu_nodes"),
 )
-"""With the GPU Operator without driver and toolkit, as on AL2023 NVIDIA, and without its plugin."""
+"""DaemonSets of a GPU Operator that installs no driver, toolkit or device plugin."""
 
 GPU_OPERATOR_DEVICE_PLUGIN_DAEMONSETS: Final = (
     DaemonSetRequest("nvidia-device-plugin-daemonset", 10, 64, "gpu_nodes"),
 )
-"""In addition, if the GPU Operator's own plugin is the advertiser."""
+"""Further DaemonSets if the GPU Operator's own plugin is the advertiser."""
 
 EFA_DAEMONSETS: Final = (
     # Declared: aws/eks-charts stable/aws-efa-k8s-device-plugin/values.yaml
     DaemonSetRequest("aws-efa-k8s-device-plugin", 10, 20, "efa_nodes"),
 )
-"""With EFA on a pool."""
+"""DaemonSets on pools with EFA."""
 
 # Requests of a node description of 2025-04-18 in the issues of kubernetes-sigs/kueue (OKE 1.31).
 OKE_NODE_DAEMONSETS: Final = (
@@ -83,29 +83,29 @@ OKE_NODE_DAEMONSETS: Final = (
     # Margin; no request on that node.
     DaemonSetRequest("kube-proxy", 10, 64),
 )
-"""On every node of an OKE cluster of this program."""
+"""DaemonSets on every node of an OKE cluster that this program creates."""
 
 OKE_NATIVE_NETWORK_DAEMONSETS: Final = (
     # Margin; no request on that node.
     DaemonSetRequest("vcn-native-ip-cni", 10, 64),
 )
-"""With VCN-native pod networking."""
+"""DaemonSets of VCN-native pod networking."""
 
 OKE_GPU_PLUGIN_DAEMONSETS: Final = (
     # Margin; the manifest of the add-on NvidiaGpuPlugin was not seen.
     DaemonSetRequest("nvidia-gpu-device-plugin", 50, 64, "gpu_nodes"),
 )
-"""If Oracle's plugin is the advertiser."""
+"""The DaemonSet of Oracle's device plugin, if that is the advertiser."""
 
 # Margins; the manifests of the add-ons NodeProblemDetector and ObservabilityAgent were not seen.
 OKE_OBSERVABILITY_DAEMONSETS: Final = (
     DaemonSetRequest("oke-node-problem-detector", 50, 128),
     DaemonSetRequest("oke-dataplane-observability-agent", 50, 128),
 )
-"""Unless the pool turns them off by label (`oci.oraclecloud.com/oke-...-enabled: "false"`)."""
+"""DaemonSets that a pool turns off by label (`oci.oraclecloud.com/oke-...-enabled: "false"`)."""
 
 HOST_DEVICE_DAEMONSETS: Final = (
     # Declared: the limits in squat/generic-device-plugin manifests/generic-device-plugin.yaml
     DaemonSetRequest("generic-device-plugin", 50, 20),
 )
-"""On a pool that offers devices of the host."""
+"""The DaemonSet on a pool that offers devices of the host."""

@@ -12,10 +12,11 @@ Sources:
 - `product` is NVML's device name with dashes for spaces, which GPU Feature Discovery writes
   (NVIDIA/k8s-device-plugin docs/gpu-feature-discovery/README.md). Each was seen as a node label in
   public manifests or node descriptions, except for P40, A2 and A16 (by NVML's device name) and
-  where a comment has more. Time slicing appends `-SHARED`, MIG strategy `single` `-MIG-<profile>`
+  where a comment names another source. Time slicing appends `-SHARED`; MIG strategy `single`
+  appends `-MIG-<profile>`
 - `usable_mib`: "Memory-Usage" in public copies of nvidia-smi's table, and the label
-  nvidia.com/gpu.memory of public node descriptions, with drivers from 510 on and ECC by default:
-  on, off on RTX cards, and GeForce cards have none. From memory, not confirmed: the default of
+  nvidia.com/gpu.memory of public node descriptions, with drivers from 510 on and the default of ECC
+  (on, but off on RTX cards; GeForce cards have no ECC). From memory, not confirmed: the default of
   ECC, and the figures of V100, P40 and RTX 3090
 - `accelerator_label`: the autoscaler knows the values nvidia-tesla-{k80,p100,v100,t4,a100},
   nvidia-a10g, nvidia-l4 and nvidia-l40s (kubernetes/autoscaler

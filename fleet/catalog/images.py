@@ -4,7 +4,8 @@ References contain the registry, because OKE's CRI-O refuses short names from Ku
 They have tags and no digests, because a mirror keeps the tag but not always the digest.
 
 Releases of the GitHub runner: days of 2.328.0 to 2.337.0 from GitHub's releases API on 2026-09-29
-(UTC), 2.338.0 from a public note; none newer was seen by 2026-10-10. Support of old runners: https://github.blog/changelog/2026-06-12-github-actions-minimum-version-enforcement-
+(UTC), 2.338.0 from a public note; none newer was seen by 2026-10-10.
+Support of old runners: https://github.blog/changelog/2026-06-12-github-actions-minimum-version-enforcement-
 timeline-for-self-hosted-runners/ and
 https://docs.github.com/en/actions/reference/runners/self-hosted-runners .
 """

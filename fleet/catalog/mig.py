@@ -3,7 +3,7 @@
 Profiles with media extensions or attributes are left out.
 
 Sources: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html (names
-for A100-80GB) and supported-gpus.html beside it (maximum of each card); names for B200 and
+for A100-80GB) and supported-gpus.html in the same folder (maximum of each card); names for B200 and
 RTX PRO 6000 and the counts 7, 4, 3, 2, 1, 1: aws/sagemaker-hyperpod-cli pull request 403. Names for
 A30, A100-40GB, H100, H100-NVL and H200: from memory, not confirmed.
 """

@@ -83,7 +83,7 @@ def shared_pools(view: View) -> Iterator[Finding]:
 
 
 def _groups_that_share(lanes: tuple[LaneView, ...]) -> list[list[LaneView]]:
-    """Group GPU lanes so that lanes with a common pool, directly or by others, are together."""
+    """Group GPU lanes by common pools, directly or through other lanes."""
     parents: dict[str, str] = {}
 
     def root(name: str) -> str:
@@ -173,18 +173,18 @@ def idle_gpus(view: View) -> Iterator[Finding]:
 
 
 def _idle_runners(lane: LaneView) -> Iterator[Finding]:
-    """Runners that wait for jobs hold their GPUs, unless they wait on a CPU node."""
-    least = lane.plan.min_jobs
-    if not least or not lane.job.gpus or lane.pods.launcher is not None or not lane.pools:
+    """Yield a finding if idle runners hold GPUs, which they do unless they run on CPU nodes."""
+    idle = lane.plan.min_jobs
+    if not idle or not lane.job.gpus or lane.pods.launcher is not None or not lane.pools:
         return
     pool = lane.pools[0]
-    nodes = ceil(least / max(1, _jobs_on(lane, pool, pool.nodes[0])))
+    nodes = ceil(idle / max(1, _jobs_on(lane, pool, pool.nodes[0])))
     price = pool.nodes[0].usd_per_hour
     cost = f": {nodes * price * HOURS_PER_MONTH:,.0f} USD a month" if price else ""
     yield idle_gpus.finding(
         f"{lane.path}.min_runners",
         message=(
-            f"keeps {_count(least, 'runner')} and so {_count(nodes, 'GPU node')} of pool "
+            f"keeps {_count(idle, 'runner')} and so {_count(nodes, 'GPU node')} of pool "
             f"{pool.name} running without jobs{cost}"
         ),
         remedy="use 0, or container_mode: kubernetes-novolume, whose runners wait on CPU nodes",

@@ -37,11 +37,11 @@ def job_fits(view: View) -> Iterator[Finding]:
 
 
 def _maxima(lane: LaneView, pool: Pool, node: Node) -> Iterator[Finding]:
-    """Compare what a job may raise its request to, if that is more than its request."""
-    has, most, own = offer(pool, node), lane.job.max_request, lane.job.request
+    """Compare a node with the upper bounds of a job's overrides, where they exceed its request."""
+    has, upper, own = offer(pool, node), lane.job.max_request, lane.job.request
     for key, resource, maximum, request in (
-        ("max_cpu", CPU, most.cpu_m, own.cpu_m),
-        ("max_memory", MEMORY, most.memory_mib, own.memory_mib),
+        ("max_cpu", CPU, upper.cpu_m, own.cpu_m),
+        ("max_memory", MEMORY, upper.memory_mib, own.memory_mib),
     ):
         others = lane.requests[resource] - request
         if maximum > request and maximum + others > has[resource]:
@@ -211,7 +211,7 @@ def wasted_gpus(view: View) -> Iterator[Finding]:
 
 @check("slices")
 def slices(view: View) -> Iterator[Finding]:
-    """Jobs that request several shares of a GPU, which give them no more of it than one."""
+    """Jobs that request several slices of one GPU, but can only use one slice."""
     for lane in view.lanes:
         for pool in lane.pools:
             if lane.job.gpus > 1 and pool.mig_instances > 1:

@@ -3,7 +3,7 @@
 Sources: labels of GitHub's own runners: docs.github.com, "Choosing the runner for a job", and
 actions/runner-images README.md; GitHub Enterprise Server has none of them. Settings that GitLab
 keeps with a runner: https://docs.gitlab.com/ci/runners/new_creation_workflow/ (`register` refuses
-them beside an authentication token). Instance runners: https://docs.gitlab.com/ci/runners/
+them together with an authentication token). Instance runners: https://docs.gitlab.com/ci/runners/
 runners_scope/ (only administrators create them).
 """
 
@@ -40,7 +40,7 @@ def _label_of_model(model: str) -> str:
 _MODELS: Final = sorted({_label_of_model(model) for model in GPU_MODELS}, key=len, reverse=True)
 
 _NAMED_MODEL: Final = re.compile(rf"(?<![a-z0-9])({'|'.join(map(re.escape, _MODELS))})(?![a-z0-9])")
-"""A model as a word of its own: a100 in gpu-a100, not in xa1000."""
+"""A model as a separate word: a100 in gpu-a100, not in xa1000."""
 
 
 @check("instance-runner")
@@ -56,15 +56,15 @@ def instance_runners(view: View) -> Iterator[Finding]:
                     "would fail with 403"
                 ),
                 remedy=(
-                    "use group_id or project_id, like runner: {group_id: 42}, or the url of a "
-                    "server of your own"
+                    "use group_id or project_id, like runner: {group_id: 42}, or the url of "
+                    "your own server"
                 ),
             )
 
 
 @check("kept-at-gitlab", "warning")
 def kept_at_gitlab(view: View) -> Iterator[Finding]:
-    """Lanes that set what GitLab keeps with an existing runner, and this program cannot change."""
+    """Lanes with settings that GitLab stores with an existing runner, where they have no effect."""
     for lane in view.gitlab_lanes:
         spec = lane.spec
         written = [key for key in _KEPT_AT_GITLAB if key in spec.model_fields_set]
@@ -121,7 +121,7 @@ def model_labels(view: View) -> Iterator[Finding]:
                     f"{lane.path}{place}",
                     message=(
                         f"{'has' if place else 'has the name'} {label}, but its pools have "
-                        f"{', '.join(sorted(models))}: jobs get another GPU than the label says"
+                        f"{', '.join(sorted(models))}: jobs get another GPU than the label names"
                     ),
                     remedy=f"use a label of the GPU, like {min(has)}, or correct the pools",
                 )

@@ -1,7 +1,7 @@
 """Whether jobs can use the GPU or host device that they request.
 
 Sources: NVIDIA's container toolkit, "Specialized Configurations with Docker" (driver capabilities);
-actions/actions-runner-controller pull request 2553 (the Docker daemon beside a job has no GPU).
+actions/actions-runner-controller pull request 2553 (the Docker daemon of a job has no GPU).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def unopened_devices(view: View) -> Iterator[Finding]:
 
 @check("device-unused", "warning")
 def unused_devices(view: View) -> Iterator[Finding]:
-    """Pools that offer a host device which no lane of theirs uses."""
+    """Pools that offer a host device that no lane of the pool uses."""
     for cluster in view.plan.clusters:
         offering = [pool for pool in cluster.pools if pool.devices]
         used = {

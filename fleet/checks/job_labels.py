@@ -1,4 +1,4 @@
-"""Labels and tags by which jobs select lanes: jobs that may run on other hardware than meant.
+"""Labels and tags by which jobs select lanes: jobs that may run on hardware that they do not need.
 
 GitLab gives a job to any runner whose tags contain all of the job's tags. GitHub gives a job to any
 scale set whose name and labels contain all of its `runs-on`. So a job with all labels of a lane
@@ -43,7 +43,7 @@ def same_labels(view: View) -> Iterator[Finding]:
     - one has a GPU, or a host device, and the other has none;
     - they have some model in common, but a job may get another, or more or less of it;
     - the stack file does not show that the same jobs reach both: another runner group, a GitLab
-      runner with a token from outside, an instance runner beside others.
+      runner of an unknown owner, or an instance runner and a runner of a group or project.
 
     Names of lanes do not count here; that is the check lane-name.
     """
@@ -114,12 +114,12 @@ def _may_run_elsewhere(scope: Scope, runner: Runner, others: Sequence[Runner]) -
 
 @check("shared-words", "warning")
 def shared_labels(view: View) -> Iterator[Finding]:
-    """Labels or tags that lanes of different GPU models have in common, beside their own.
+    """Labels or tags that lanes of different GPU models share, so that they select no model.
 
     A job with only such a label runs on any of them. One finding for each set of lanes of one
     owner. Labels like linux and prod do not count, because they choose no hardware; a label like
-    gpu or cuda counts also on lanes without GPUs. Labels that are all that some lane has, and names
-    of scale sets, are findings of other checks.
+    gpu or cuda counts also on lanes without GPUs. Labels that are the only ones of some lane,
+    and names of scale sets, are findings of other checks.
     """
     for scope in scopes(view):
         whole_lanes = _labels_of_whole_lanes(scope)

@@ -51,7 +51,7 @@ def eks_labels(view: View) -> Iterator[Finding]:
                     path,
                     message=(
                         f"the Auto Scaling group would have {len(pool.autoscaling_tags)} tags, "
-                        "one for each label beside this program's own, but AWS allows "
+                        "one for each label and this program's own, but AWS allows "
                         f"{AWS_MAX_TAGS}"
                     ),
                     remedy=f"remove {extra} label{'s' if extra > 1 else ''}",
@@ -73,15 +73,15 @@ def cloud_tags(view: View) -> Iterator[Finding]:
                 )
     if EksPlan not in kinds:
         return
-    most = AWS_MAX_TAGS - _OWN_AWS_TAGS
-    if len(tags) > most:
+    allowed = AWS_MAX_TAGS - _OWN_AWS_TAGS
+    if len(tags) > allowed:
         yield cloud_tags.finding(
             "tags",
             message=(
                 f"has {len(tags)} tags; this program adds {_OWN_AWS_TAGS}, and AWS allows "
                 f"{AWS_MAX_TAGS} on a resource"
             ),
-            remedy=f"use {most} or fewer",
+            remedy=f"use {allowed} or fewer",
         )
     seen: dict[str, str] = {}
     for key, value in tags.items():

@@ -1,4 +1,4 @@
-"""What a lane requires of its pools beside room: GPU model, GPU memory, device, RuntimeClass."""
+"""What a lane requires of its pools: GPU model, GPU memory, host device, RuntimeClass."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def overlaps(view: View) -> Iterator[Finding]:
             yield overlaps.finding(
                 network.path.removesuffix("cidr") + "services_cidr",
                 message=f"is {services}, which overlaps the VCN's {network.cidr}: OKE refuses it",
-                remedy="use another private range, like 10.96.0.0/16 beside a VCN of 10.2.0.0/16",
+                remedy="use another private range, like 10.96.0.0/16 with a VCN of 10.2.0.0/16",
             )
     last: _CreatedNetwork | None = None
     for network in created:
@@ -184,7 +184,7 @@ def _all_eks_pools(path: str, plan: EksPlan, available: Mapping[str, int]) -> It
                     path,
                     path,
                     f"leaves {has} addresses in {', '.join(several)}, but all pools at their "
-                    f"maximum need about {total}, with what the VPC CNI reserves on each node",
+                    f"maximum need about {total}, including those the VPC CNI keeps on each node",
                     severity="warning",
                 )
                 return

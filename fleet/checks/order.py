@@ -108,17 +108,17 @@ def dear_fallback(view: View) -> Iterator[Finding]:
     """Lanes whose fallback nodes cost at least ten times those of their first pool."""
     for lane in view.lanes:
         pools = _open(lane)
-        least = _usd_per_node(pools[0]) if pools else None
+        first = _usd_per_node(pools[0]) if pools else None
         for pool in pools[1:]:
-            dear = _usd_per_node(pool)
-            if least and dear and dear >= _FALLBACK_RATIO * least:
+            fallback = _usd_per_node(pool)
+            if first and fallback and fallback >= _FALLBACK_RATIO * first:
                 yield dear_fallback.finding(
                     f"{lane.path}.pools",
                     message=(
                         f"fall back to {pool.name}: when {pools[0].name} is full, one job starts a "
-                        f"node of {dear:.2f} USD an hour instead of {least:.2f}"
+                        f"node of {fallback:.2f} USD an hour instead of {first:.2f}"
                     ),
-                    remedy=f"remove {pool.name} from the lane, or give it a lane of its own",
+                    remedy=f"remove {pool.name} from the lane, or use it in a separate lane",
                 )
 
 

@@ -1,4 +1,4 @@
-"""Room and place on CPU nodes for controllers and listeners, and GPU nodes kept free for jobs."""
+"""Capacity of CPU nodes for controllers and listeners, and GPU nodes kept free for jobs."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def why_not(pod: Scheduled, pool: Pool, *, ignore_taint: str | None = None) -> s
 
 @check("shared-node", "warning")
 def shared_nodes(view: View) -> Iterator[Finding]:
-    """Clusters without a CPU pool, whose controllers and listeners run beside the jobs."""
+    """Clusters without a CPU pool, whose controllers and listeners run on the nodes of jobs."""
     for cluster in view.plan.clusters:
         if cluster.pools and all(pool.gpu is not None for pool in cluster.pools):
             yield shared_nodes.finding(

@@ -1,4 +1,4 @@
-"""Rights and secrets of jobs and strangers: warnings, and errors in a stack with `strict: true`."""
+"""Permissions of jobs, secrets, and public access: warnings, or errors if `strict: true`."""
 
 from __future__ import annotations
 
@@ -206,8 +206,8 @@ def _github_privileges(path: str, lane: GitHubLane) -> Iterator[Finding]:
         yield privileges.finding(
             f"{path}.container_mode",
             message=(
-                "is dind: the Docker daemon beside each job is privileged, so a job that uses it "
+                "is dind: the Docker daemon of each job is privileged, so a job that uses it "
                 "can take over the node"
             ),
-            remedy="use kubernetes-novolume for jobs with a container, or a lane of its own pool",
+            remedy="use kubernetes-novolume for jobs with a container, or a separate pool",
         )

@@ -54,7 +54,7 @@ class _LaneView(Generic[_Spec, _Plan, _Forge]):
 
     @property
     def max_jobs(self) -> int:
-        """Most jobs that the lane runs at once; 0 while it is paused."""
+        """Maximum number of jobs that the lane runs at once; 0 while it is paused."""
         return self.plan.max_jobs
 
     @cached_property

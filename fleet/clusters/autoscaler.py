@@ -1,6 +1,6 @@
 """The cluster-autoscaler of an EKS cluster: chart values, IAM policy, and pool priorities.
 
-The image is set apart from the chart because its minor has to be that of the cluster.
+The image tag is not the chart's, because its minor version must be that of the cluster.
 Sources: kubernetes/autoscaler@cluster-autoscaler-chart-9.59.0:
 cluster-autoscaler/charts/cluster-autoscaler (values.yaml, templates/deployment.yaml);
 cluster-autoscaler/cloudprovider/aws/README.md (IAM); cluster-autoscaler/expander/priority/readme.md
@@ -105,7 +105,7 @@ def priorities(eks: EksPlan, preferences: Iterable[tuple[str, ...]]) -> dict[int
 
     A group is named eks-<node group>-<uuid>, and a node group <cluster>-<pool>-<seven hex digits>.
     Pools that no lane orders have equal priority, so that the next expander chooses. If lanes
-    disagree, all pools have equal priority, and `fleet.checks.preference` reports it.
+    disagree, all pools have equal priority, and the check `preference` reports it.
     """
     sorter = least_wanted_first(preferences)
     for pool in eks.pools:

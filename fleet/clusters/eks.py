@@ -69,7 +69,7 @@ class EksPool(Pool):
     ignore_changes: tuple[str, ...]
     """Properties of the node group that an update leaves as they are."""
     autoscaling_tags: dict[str, str]
-    """Tags of the Auto Scaling group, from which the autoscaler imagines a node at size zero."""
+    """Tags of the Auto Scaling group, which describe a node to the autoscaler at size zero."""
 
     @property
     def instance_types(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class EksPool(Pool):
     def at_live_size(self, live: LiveSize) -> EksPool:
         """Return the pool with the desired size of the next update.
 
-        The autoscaler moves the size, so the difference is ignored while the bounds stay the same.
+        The autoscaler changes the size, so the difference is ignored while the bounds are the same.
         When the bounds change, EKS takes all three numbers at once and refuses min > desired. The
         update then sends the live size, clamped to the new bounds, and no running job is scaled in.
         Source: https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2508.

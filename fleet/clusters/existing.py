@@ -86,7 +86,7 @@ def existing_pool(
                 *(HOST_DEVICE_DAEMONSETS if pool.devices else ()),
             )
         ),
-        # The declared CPU and memory are already without what else runs on the nodes.
+        # The declared CPU and memory do not include the requests of other pods.
         reserve=Resources(),
         usd_per_hour=None,
         pods=pool.max_pods,

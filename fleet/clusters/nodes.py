@@ -1,4 +1,4 @@
-"""Clusters, pools and nodes as every platform has them, and where pods may run among them.
+"""Clusters, pools and nodes of any platform, and the placement of pods on them.
 
 Units: CPU in millicores, memory and disk in MiB, money in USD.
 """
@@ -64,7 +64,7 @@ class LiveSize:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
-    """Nodes of one sort; the pools of EKS and OKE add what is registered there."""
+    """Nodes of one kind; `EksPool` and `OkePool` add the settings of their cloud."""
 
     cluster: str
     name: str
@@ -126,7 +126,7 @@ PoolT_co = TypeVar("PoolT_co", bound=Pool, covariant=True)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Platform(Generic[PoolT_co]):
-    """A cluster without what runs on it: an EKS cluster, an OKE cluster or an existing one."""
+    """An EKS cluster, an OKE cluster or an existing one, without GPU stack and runners."""
 
     kind: ClassVar[ClusterKind]
     """Key of the stack file under which the cluster is declared."""
@@ -239,8 +239,8 @@ def daemonset_placement(pools: Sequence[Pool]) -> Placement:
 def system_placement(pools: Sequence[Pool]) -> Placement:
     """Return a placement on the CPU pools, for controllers, listeners and runner managers.
 
-    An existing cluster may have no such pool. Then it is the CPU pools with host devices, or all
-    pools.
+    An existing cluster may have no such pool. Then these pods run on CPU pools with host devices,
+    or on all pools.
     """
     cpu = [pool for pool in pools if pool.role == "system"]
     system = [pool for pool in cpu if not pool.devices] or cpu or list(pools)

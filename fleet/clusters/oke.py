@@ -97,7 +97,7 @@ class OkePool(Pool):
     def at_live_size(self, live: LiveSize) -> OkePool:
         """Return the pool with the size of the next update: the live one, clamped to the bounds.
 
-        The size is sent although the autoscaler moves it. The provider sends all of
+        The size is sent although the autoscaler changes it. The provider sends all of
         nodeConfigDetails when any of it changes (tags, security groups, placement), and an ignored
         size would be that of the last update: it would scale running jobs in. So a preview may show
         a size that the autoscaler has already set.

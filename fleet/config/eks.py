@@ -78,14 +78,14 @@ class EksNetwork(Model):
         if self.cidr is not None and self.subnet_ids is not None:
             yield Rule(
                 "subnet_ids",
-                "is set beside cidr, but belongs to an existing VPC",
+                "is set together with cidr, but belongs to an existing VPC",
                 "remove subnet_ids, or replace cidr by vpc_id",
             )
         for field in ("zones", "nat"):
             if self.vpc_id is not None and getattr(self, field) is not None:
                 yield Rule(
                     field,
-                    "is set beside vpc_id, but belongs to a VPC to create",
+                    "is set together with vpc_id, but belongs to a VPC to create",
                     f"remove {field}, or replace vpc_id by cidr",
                 )
         if self.cidr is None and self.vpc_id is None:
@@ -104,7 +104,7 @@ class EksNetwork(Model):
             yield Rule(
                 "subnet_ids",
                 "lists one subnet for two zones, but a subnet belongs to one zone",
-                "list the own subnet of each zone",
+                "list a different subnet for each zone",
             )
 
     @property

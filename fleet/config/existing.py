@@ -82,7 +82,7 @@ class ExistingPool(Model):
     )
     sharing: Sharing | None = Field(
         default=None,
-        description="GPU sharing: the nodes' present one, or that of the advertiser of gpu_stack",
+        description="GPU sharing that the nodes have, or that the advertiser of gpu_stack sets up",
     )
     devices: dict[Device, Annotated[int, Field(ge=1, le=100)]] = Field(
         default={},

@@ -74,7 +74,7 @@ class GitHubLane(Lane):
         if self.device is not None and self.gpus:
             yield Rule(
                 "device",
-                "is set beside gpus, but a lane has either a device or GPUs",
+                "is set together with gpus, but a lane has either a device or GPUs",
                 "remove one of the two, or split the lane",
             )
         if self.max_runners < self.min_runners:

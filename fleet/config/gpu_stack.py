@@ -68,5 +68,5 @@ class GpuStack(Model):
             yield Rule(
                 "advertiser",
                 "is operator, but the cluster has no operator, so no GPU would be advertised",
-                "add operator: {} beside it, or use advertiser: device_plugin",
+                "add operator: {} too, or use advertiser: device_plugin",
             )

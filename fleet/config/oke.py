@@ -84,7 +84,7 @@ class OkeNetwork(Model):
             if self.cidr is not None and getattr(self, field) is not None:
                 yield Rule(
                     field,
-                    "is set beside cidr, but belongs to an existing VCN",
+                    "is set together with cidr, but belongs to an existing VCN",
                     f"remove {field}, or replace cidr by vcn_id",
                 )
         if self.vcn_id is not None:

@@ -1,7 +1,7 @@
 """References of a stack file: pools of lanes, Pulumi secrets, and silenced checks.
 
-The functions read the raw data, so that an error of form elsewhere hides no reference that leads
-nowhere. They skip values that have not the form of a name, which are errors of form themselves.
+The functions read the raw data, so that an error of form elsewhere does not hide an unknown
+reference. They skip values that do not have the form of a name, which are errors of form.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""URLs of forges: which runners a URL stands for, and common mistakes in it.
+"""URLs of forges: the owner that a URL names, and common mistakes in it.
 
 Source: actions/actions-runner-controller github/actions/config.go: ARC accepts the URL of an owner,
 of an owner's repository, or `enterprises` and a slug.
@@ -28,7 +28,7 @@ def host(url: str) -> str:
 
 
 def is_enterprise(url: str) -> bool:
-    """Return whether a valid GitHub URL stands for the runners of an enterprise."""
+    """Return whether a valid GitHub URL is that of an enterprise."""
     return url.split("/")[3].lower() == "enterprises"
 
 

@@ -177,7 +177,7 @@ def default_config(pools: tuple[Pool, ...]) -> str:
     """Return the device plugin config of nodes without the label that selects one.
 
     Nodes that this program creates have the label. The nodes of an existing cluster share one
-    config, or the cluster's owner labels them: `fleet.checks.existing` checks this.
+    config, or the cluster's owner labels them: the check `sharing-config` verifies it.
     """
     unlabelled = {pool.sharing for pool in pools if labels.SHARING_LABEL not in pool.labels}
     return (unlabelled.pop() if len(unlabelled) == 1 else None) or labels.WHOLE_GPUS

@@ -48,9 +48,9 @@ def offer(pool: Pool, node: Node) -> Amounts:
 
 
 def requests(pod: PodSpec) -> Amounts:
-    """Return what the scheduler counts for a pod, one of the node's pods included.
+    """Return what the scheduler counts for a pod: its requests, and one of the node's `pods`.
 
-    An init container runs alone, beside the sidecars that started before it.
+    An init container runs at the same time as the sidecars that started before it.
     """
     running: Counter[str] = Counter()
     for container in pod.containers:

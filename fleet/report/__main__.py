@@ -25,7 +25,7 @@ from fleet.report.model import Report
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Appendix:
-    """What follows the report: keys beside those of the report, or Markdown."""
+    """An addition to the report: more keys for its JSON, or more Markdown."""
 
     json: dict[str, Any]
     markdown: str
@@ -57,7 +57,7 @@ def run(
     arguments: Sequence[str] | None,
     make_appendix: MakeAppendix | None = None,
 ) -> int:
-    """Print the report and what follows it; return the exit code."""
+    """Print the report and its appendix; return the exit code."""
     options = parser.parse_args(arguments)
     file = Path(options.config or f"Pulumi.{options.stack}.yaml")
     try:

@@ -56,7 +56,7 @@ def lane_section(lane: LanePlan, cluster: Cluster) -> model.Lane:
 
 
 def waiting_nodes(lanes: Iterable[LanePlan]) -> dict[str, int]:
-    """Return how many nodes of each pool waiting runners keep up, each on its first usable pool.
+    """Return how many nodes of each pool idle runners keep running, on their first usable pool.
 
     Runners that wait on CPU nodes are not counted. The number is a lower bound: runners of several
     lanes are packed as if a runner could be split.

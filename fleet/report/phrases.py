@@ -83,7 +83,7 @@ def bounds_of(pool: Pool) -> str:
 
 
 def state_of(pool: Pool) -> str:
-    """Return whether the pool is paused, or how many nodes waiting runners keep up."""
+    """Return whether the pool is paused, or how many nodes idle runners keep running."""
     if pool.paused:
         return "paused"
     return f"{pool.idle} held by waiting runners" if pool.idle > pool.min else ""
@@ -124,7 +124,7 @@ def selector_of(lane: Lane) -> str:
 
 
 def other_labels(lane: Lane) -> list[str]:
-    """Return the labels, beside the lane's name, that `runs-on` may list on GitHub."""
+    """Return the labels, other than the lane's name, that `runs-on` may list on GitHub."""
     return lane.write[1:] if lane.forge == "github" else []
 
 

@@ -105,7 +105,7 @@ class ArcControllerValues:
     """Values of ARC's `gha-runner-scale-set-controller` chart, 0.14.2.
 
     `update_strategy` `eventual` waits for running jobs before it applies a change; the chart's
-    default `immediate` starts the new runners beside the old ones.
+    default `immediate` starts new runners while the old ones still run.
     """
 
     service_account: str = field(metadata=key("serviceAccount", "name"))

@@ -141,7 +141,7 @@ def test_groups_that_are_called_out_come_first() -> None:
 
 def test_more_resources_than_are_listed_are_counted() -> None:
     found = groups([*pool("replace", TYPES), *lane("gone", "delete", step(CLUSTER, "ci"))])
-    kept, left_out = listed(found, most=3)
+    kept, left_out = listed(found, limit=3)
     assert [len(one.resources) for one in kept] == [2, 1]
     assert left_out == 1
 

@@ -88,7 +88,7 @@ def test_whole_numbers_arrive_as_integers_and_others_do_not() -> None:
 
 
 def test_what_cannot_travel_is_named_by_its_path_not_its_value() -> None:
-    with pytest.raises(TypeError, match=r"a\.0\.b: set cannot travel"):
+    with pytest.raises(TypeError, match=r"a\.0\.b: set cannot be sent"):
         wire.encode({"a": [{"b": {"secret"}}]})
 
 

@@ -135,7 +135,7 @@ def test_the_name_of_a_lane_and_its_labels_are_checked_too() -> None:
     (finding,) = found("model-word", data)
     assert finding.path == f"{SITE}.github.lanes.gpu.labels"
     assert finding.message == (
-        "has h100, but its pools have A100-40GB: jobs get another GPU than the label says"
+        "has h100, but its pools have A100-40GB: jobs get another GPU than the label names"
     )
     lanes = data["clusters"]["site"]["github"]["lanes"]
     lanes["h100-gpu"] = {**lanes.pop("gpu"), "labels": ["a100"]}

@@ -72,7 +72,7 @@ BROKEN: tuple[tuple[Any, Any, str, str], ...] = (
     (f"{VULKAN}.gpu", "T4", "requests no GPU", "gpus: 1"),
     (f"{VULKAN}.device", "kvm", "pool dri does not offer", "{kvm: 4}"),
     (f"{MIG}.device_access", "privileged", "no device", "device: dri"),
-    (f"{MIG}.device", "dri", "beside gpus", "split the lane"),
+    (f"{MIG}.device", "dri", "together with gpus", "split the lane"),
     (f"{VULKAN}.runtime_class", "kata", "does not declare", "remove it"),
     (f"{SKA}.max_cpu", 1, "is below cpu", "lower cpu"),
     (f"{SKA}.max_memory", "1Gi", "is below memory", "lower memory"),

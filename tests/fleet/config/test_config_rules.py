@@ -166,7 +166,7 @@ BROKEN: list[tuple[Any, Any, str, str]] = [
         {"clusters.ci.gpu_stack": {"advertiser": "operator"}},
         "clusters.ci.gpu_stack.advertiser",
         "is operator, but the cluster has no operator",
-        "add operator: {} beside it",
+        "add operator: {} too",
     ),
     # lanes
     (

@@ -126,7 +126,7 @@ _PARTS_OF_REPLACEMENT = frozenset(
 
 
 class Command(automation.PulumiCommand):
-    """The CLI at a known path; it ends with the rehearsal, and is not asked for its version."""
+    """The CLI at a known path, whose version is not queried again; it ends with the rehearsal."""
 
     def __init__(self, cli: Cli) -> None:  # pyright: ignore[reportMissingSuperCall]
         self.command = str(cli.path)

@@ -1,7 +1,7 @@
-"""A policy pack in a rehearsal: the engine starts it and asks it as in a real run.
+"""A policy pack in a rehearsal: the engine starts it and sends it resources as in a real run.
 
-The engine runs a Python pack with the Python language host, which only the official CLI has beside
-it. Without one the engine looks for a program on PATH (pulumi/pulumi
+The engine runs a Python pack with the Python language host, which only the official CLI
+contains. Without one the engine looks for a program on PATH (pulumi/pulumi
 pkg/resource/plugin/analyzer_plugin.go); `Pack.host` writes that program.
 """
 

@@ -113,5 +113,5 @@ def _imported_from(folder: Path) -> Generator[None]:
 
 
 def _belongs_to(file: Path, folder: Path) -> bool:
-    """Tell a module of the project from one that is installed inside its folder."""
+    """Return whether a module is the project's, not a package installed in its folder."""
     return file.is_relative_to(folder) and "site-packages" not in file.parts

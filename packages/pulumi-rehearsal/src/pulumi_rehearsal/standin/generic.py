@@ -1,4 +1,4 @@
-"""Resource types without a stand-in of their own: checked against the SDK, outputs made up.
+"""Resource types that no stand-in knows: inputs are checked against the SDK, outputs made up.
 
 A made-up output has the type that the SDK declares, so that a program can pass it on. No rule of
 the cloud is checked and each change counts as a change in place; the report says so once per type.

@@ -136,10 +136,10 @@ def _alphabet(inputs: Properties, name: str) -> str:
     }[name]
 
 
-def _at_least(inputs: Properties, field: str, least: int) -> Iterator[Problem]:
+def _at_least(inputs: Properties, field: str, minimum: int) -> Iterator[Problem]:
     value: Any = inputs.get(field)
-    if value is not UNKNOWN and isinstance(value, int) and value < least:
-        yield field, f"must be at least {least}"
+    if value is not UNKNOWN and isinstance(value, int) and value < minimum:
+        yield field, f"must be at least {minimum}"
 
 
 def _bytes_of(call: Call, count: int) -> bytes:

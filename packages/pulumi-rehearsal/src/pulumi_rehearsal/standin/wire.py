@@ -143,4 +143,4 @@ def _nested(value: Any, path: Path, secrets: frozenset[Path]) -> struct_pb2.Valu
         values = [_value(item, (*path, index), secrets) for index, item in items]
         return struct_pb2.Value(list_value=struct_pb2.ListValue(values=values))
     where = ".".join(str(part) for part in path)
-    raise TypeError(f"{where}: {type(value).__name__} cannot travel to the engine")
+    raise TypeError(f"{where}: {type(value).__name__} cannot be sent to the engine")

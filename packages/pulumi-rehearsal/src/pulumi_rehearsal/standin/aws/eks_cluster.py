@@ -1,8 +1,8 @@
 """EKS clusters.
 
-Replacement: ForceNew in hashicorp/terraform-provider-aws internal/service/eks/cluster.go. Not
-imitated there: turning encryption off replaces (here it is refused), and a changed
-`computeConfig.nodeRoleArn` replaces only where one was set before.
+Replacement: ForceNew in hashicorp/terraform-provider-aws internal/service/eks/cluster.go. Two of
+its rules are not imitated: turning encryption off replaces the cluster (here it is refused), and a
+changed `computeConfig.nodeRoleArn` replaces only where one was set before.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Cluster(AwsKind):
     token = tokens.CLUSTER
     autonamed = "name"
     autoname_limit = 100
-    # vpcConfig is here whole because EKS adds clusterSecurityGroupId and vpcId to it.
+    # All of vpcConfig is listed because EKS adds clusterSecurityGroupId and vpcId to it.
     computed: ClassVar[frozenset[str]] = frozenset(
         {
             "arn",
@@ -69,7 +69,7 @@ class Cluster(AwsKind):
         }
     )
     # Listed, because the schema that was read is older than controlPlaneScalingConfig,
-    # kube*Config and the update of remoteNetworkConfig: these show as what may replace.
+    # kube*Config and the update of remoteNetworkConfig: these count as changes that may replace.
     updated_on: ClassVar[frozenset[str]] = frozenset(
         {
             "accessConfig.authenticationMode",
@@ -107,7 +107,7 @@ class Cluster(AwsKind):
         return self.physical_name(call, world)
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """Role, subnets, version, and what cannot be undone."""
+        """Check role, subnets and version; refuse changes that EKS cannot undo."""
         inputs = call.inputs
         name = text(inputs, "name")
         if old is None and name and world.get(name, self.token, call.scope):
@@ -141,7 +141,7 @@ class Cluster(AwsKind):
         _refuse_skew(world, old, text(inputs, "version"))
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Endpoint, certificate, issuer, security group."""
+        """Return endpoint, certificate, issuer and security group."""
         region = region_of(call.scope, call.inputs)
         number = world.fresh_hex(call.urn, 32).upper()
         endpoint = f"https://{number}.gr7.{region}.eks.amazonaws.com"

@@ -96,7 +96,7 @@ def refuse_network(
 
 
 def refuse_template(template: Resource, inputs: Properties) -> None:
-    """Require the template's version; refuse what EKS forbids in it or beside it."""
+    """Require the template's version; refuse what EKS forbids in it or together with it."""
     _refuse_version(template, text(inputs, "launchTemplate.version"))
     inside = template.outputs
     for path in ("diskSize", "remoteAccess"):

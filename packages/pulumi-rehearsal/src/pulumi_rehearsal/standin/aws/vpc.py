@@ -134,13 +134,13 @@ class Subnet(AwsKind):
                 )
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        """Owner and, where none was asked for, a zone."""
+        """Return the owner and, if the inputs name no zone, a zone."""
         zone = text(call.inputs, "availabilityZone")
         chosen = zone or f"{region_of(call.scope, call.inputs)}a"
         return {"ownerId": ACCOUNT, "availabilityZone": chosen}
 
     def delete(self, old: Resource, world: World) -> None:
-        """No network interface may be left in it."""
+        """Refuse while resources have network interfaces in the subnet."""
         users = [
             *world.where(tokens.NAT_GATEWAY, old.scope, subnetId=old.id),
             *(
@@ -163,7 +163,7 @@ class Subnet(AwsKind):
 
 
 class InternetGateway(AwsKind):
-    """The way to the internet; a VPC has at most one."""
+    """An internet gateway; a VPC has at most one."""
 
     token = tokens.INTERNET_GATEWAY
     id_prefix = "igw"
@@ -278,7 +278,7 @@ class NatGateway(AwsKind):
             yield "allocationId", "a public NAT gateway needs an Eip: give its id"
 
     def refuse(self, call: Call, old: Resource | None, world: World) -> None:
-        """Require a subnet with a route to an internet gateway, for a public one."""
+        """Require that the subnet of a public gateway has a route to an internet gateway."""
         subnet = must_exist(
             world,
             tokens.SUBNET,

@@ -601,11 +601,11 @@ def _refuse_size(shape: Shape, inputs: Properties) -> None:
         )
     if ocpus is None or memory is None:
         return
-    most = min(shape.memory_gb, ocpus * MAX_MEMORY_PER_OCPU_GB)
-    if not ocpus <= memory <= most:
+    max_memory = min(shape.memory_gb, ocpus * MAX_MEMORY_PER_OCPU_GB)
+    if not ocpus <= memory <= max_memory:
         raise Refusal(
             f"400-InvalidParameter: shape {shape.name} with {ocpus:g} OCPUs takes {ocpus:g} to "
-            f"{most:g} GB of memory, not {memory:g}"
+            f"{max_memory:g} GB of memory, not {memory:g}"
         )
 
 
