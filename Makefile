@@ -76,14 +76,11 @@ report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack fi
 diff: $(ENVIRONMENT) ## what this branch changes in a stack, no account needed (STACK= or CONFIG=, BASE= origin/main or main, EXACT=1)
 	@$(BIN)/python -m change $(COMPARED)
 
-# Coverage is measured for the tests of components and programs; to trace the rest would double its time.
-ENGINE_TESTS := tests/test_rehearsals.py tests/test_examples.py tests/test_policy_engine.py
-TRACED := tests/components tests/bootstrap $(filter-out $(ENGINE_TESTS),$(wildcard tests/test_*.py))
-UNTRACED := packages/pulumi-rehearsal/tests $(ENGINE_TESTS) \
-  $(filter-out $(TRACED) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/)))
-test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run all tests on two cores, and print the coverage
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(TRACED) --cov --cov-report=term:skip-covered
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(UNTRACED)
+ifdef EXHAUSTIVE
+export EXHAUSTIVE
+endif
+test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run all tests on two cores (EXHAUSTIVE=1: every example alone, every resource failing once; CI does so every night)
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 coverage: $(ENVIRONMENT) ## coverage of every test that needs no engine (slow)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not engine" --cov --cov-report=term:skip-covered

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return command.run(
         lambda console: run.rehearse(
             options.from_file or chosen,
-            to=options.to_file,
+            to=options.to_file or (),
             project=project,
             policy=options.policy,
             faults=faults,

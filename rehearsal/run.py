@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,24 +26,25 @@ PRELOADED: Final = (
 def rehearse(
     config: Path,
     *,
-    to: Path | None = None,
+    to: Path | Sequence[Path] = (),
     project: Project = FLEET,
     check: Callable[[StackFile], str] | None = None,
     program: Callable[[], None] | None = None,
     folder: Path | None = None,
     **options: Any,
 ) -> Result:
-    """Rehearse a stack file, or the change from `config` to the stack file `to`.
+    """Rehearse a stack file, or the change from `config` to the stack file `to`, or to several.
 
     `check` replaces the project's own check, `program` its program; `options` are further options
     of `pulumi_rehearsal.rehearse`. Raises `RehearsalError`, with every finding of a bad file.
     """
-    files = [stackfile.read(path) for path in (config, to) if path is not None]
+    later = [to] if isinstance(to, Path) else to
+    files = [stackfile.read(path) for path in (config, *later)]
     notes = "\n\n".join([(check or project.check)(file) for file in files])
     return driver.rehearse(
         project.folder,
         stack_file=files[0],
-        to=files[1] if to is not None else None,
+        to=files[1:],
         program=program or project.program,
         existing=[resource for file in files for resource in checks.existing(file)],
         only_known_types=True,

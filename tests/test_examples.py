@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fleet.kubernetes.resources import parse_cpu, parse_memory_mib
 from fleet.load import Fleet, load
@@ -19,6 +20,7 @@ from fleet.runners.github import GitHubLanePlan
 from fleet.runners.gitlab import GitLabLanePlan
 from rehearsal import stackfile
 from rehearsal.run import rehearse
+from tests.exhaustive import exhaustive
 
 ROOT = Path(__file__).parent.parent
 SYSTEMS = (
@@ -110,8 +112,28 @@ def test_an_example_loads_and_every_lane_of_it_is_planned(system: str) -> None:
 
 
 @pytest.mark.engine
+def test_all_examples_in_one_stack_are_created_unchanged_and_destroyed(tmp_path: Path) -> None:
+    documents = [stackfile.read(path(system)).data["config"] for system in SYSTEMS]
+    stacks = [document["gpu-runners:stack"] for document in documents]
+    joined = {
+        "protect": any(stack.get("protect") for stack in stacks),
+        "tags": {
+            key.lower(): tag for stack in stacks for key, tag in stack.get("tags", {}).items()
+        },
+        "clusters": {name: one for stack in stacks for name, one in stack["clusters"].items()},
+    }
+    assert {key for stack in stacks for key in stack} == joined.keys()
+    assert len(joined["clusters"]) == sum(len(stack["clusters"]) for stack in stacks)
+    file = tmp_path / "Pulumi.examples.yaml"
+    config = {**documents[0], "gpu-runners:stack": joined}
+    file.write_text(yaml.safe_dump({"config": config}), encoding="utf-8")
+    assert rehearse(file, folder=tmp_path / "left").problems == ()
+
+
+@exhaustive
+@pytest.mark.engine
 @every_example
-def test_an_example_is_created_unchanged_and_destroyed(system: str, tmp_path: Path) -> None:
+def test_an_example_alone_is_created_unchanged_and_destroyed(system: str, tmp_path: Path) -> None:
     assert rehearse(path(system), folder=tmp_path / "left").problems == ()
 
 

@@ -14,6 +14,7 @@ import pulumi
 import pytest
 import yaml
 from pulumi_rehearsal.errors import RehearsalError
+from pulumi_rehearsal.result import Result
 
 from bootstrap import iam_policies
 from bootstrap.config import KEY
@@ -25,6 +26,7 @@ from tests.bootstrap import bootstrap_samples, iam_evaluation
 from tests.bootstrap.bootstrap_samples import REMOVED, body
 from tests.computed import OCI_CLIENT_SECRET
 from tests.engine import Registered, attempt
+from tests.exhaustive import exhaustive
 
 ROLE = "aws:iam/role:Role"
 CLUSTERS = {"ci-usw2", "ci-staging"}
@@ -258,20 +260,40 @@ def test_every_ec2_resource_has_the_tag_that_the_deploy_role_needs() -> None:
 # The real engine
 
 
+@pytest.fixture(scope="module")
+def one_more_environment(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """A rehearsal of the shipped bootstrap, which then gets one more environment."""
+    folder = tmp_path_factory.mktemp("bootstrap")
+    document = yaml.safe_load(bootstrap_samples.FILE.read_text(encoding="utf-8"))
+    environments = document["config"][KEY]["environments"]
+    environments["research"] = {"clusters": ["research"], "branch": "research"}
+    changed = folder / "Pulumi.more.yaml"
+    changed.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+    return rehearse(bootstrap_samples.FILE, to=changed, project=BOOTSTRAP, folder=folder / "left")
+
+
+@exhaustive
 @pytest.mark.engine
-def test_the_shipped_bootstrap_is_created_protected_and_destroyed(tmp_path: Path) -> None:
+def test_the_shipped_bootstrap_alone_is_created_and_destroyed(tmp_path: Path) -> None:
+    # CI does the same with `make rehearse PROJECT=bootstrap`.
     result = rehearse(bootstrap_samples.FILE, project=BOOTSTRAP, folder=tmp_path / "left")
     assert result.problems == ()
-    assert [phase.title for phase in result.phases] == [
+
+
+@pytest.mark.engine
+def test_the_bootstrap_is_created_protected_and_destroyed(one_more_environment: Result) -> None:
+    assert one_more_environment.problems == ()
+    assert [phase.title for phase in one_more_environment.phases] == [
+        "up Pulumi.ci.yaml",
         "preview",
         "up",
         "preview again",
         "destroy while protected",
         "destroy",
     ]
-    report = (result.folder / "report.md").read_text(encoding="utf-8")
+    report = (one_more_environment.folder / "report.md").read_text(encoding="utf-8")
     assert "Roles and users of CI jobs" in report
-    state = (result.folder / "state.json").read_text(encoding="utf-8")
+    state = (one_more_environment.folder / "state.json").read_text(encoding="utf-8")
     outputs = next(
         one["outputs"]
         for one in json.loads(state)["deployment"]["resources"]
@@ -282,17 +304,8 @@ def test_the_shipped_bootstrap_is_created_protected_and_destroyed(tmp_path: Path
 
 
 @pytest.mark.engine
-def test_a_new_environment_changes_no_other_environment(tmp_path: Path) -> None:
-    document = yaml.safe_load(bootstrap_samples.FILE.read_text(encoding="utf-8"))
-    environments = document["config"][KEY]["environments"]
-    environments["research"] = {"clusters": ["research"], "branch": "research"}
-    changed = tmp_path / "Pulumi.more.yaml"
-    changed.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
-    result = rehearse(
-        bootstrap_samples.FILE, to=changed, project=BOOTSTRAP, folder=tmp_path / "left"
-    )
-    assert result.problems == ()
-    changes = result.phase("up").differences
+def test_a_new_environment_changes_no_other_environment(one_more_environment: Result) -> None:
+    changes = one_more_environment.phase("up").differences
     created = {one.name for one in changes if one.operation == "create"}
     assert created
     assert all(name.startswith("gpu-runners-deploy-research") for name in created)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from pulumi_rehearsal.result import Result
@@ -88,18 +88,22 @@ config:
 """
 
 
-def rehearsed(folder: Path) -> Result:
+@pytest.fixture(scope="module")
+def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Result]:
+    """A rehearsal with a kubeconfig in the stack file and in the environment."""
+    folder = tmp_path_factory.mktemp("existing")
     kubeconfig = folder / "kubeconfig"
     kubeconfig.write_text(KUBECONFIG)
     file = folder / "Pulumi.honey.yaml"
     file.write_text(STACK.format(kubeconfig=kubeconfig))
-    return rehearse(file, folder=folder / "left")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KUBECONFIG", str(kubeconfig))
+        yield rehearse(file, folder=folder / "left")
 
 
-def test_objects_in_an_existing_cluster_are_created_and_destroyed(tmp_path: Path) -> None:
-    result = rehearsed(tmp_path)
-    assert result.problems == ()
-    events = [event for event in result.world.journal if event.action == "created"]
+def test_objects_in_an_existing_cluster_are_created_and_destroyed(rehearsed: Result) -> None:
+    assert rehearsed.problems == ()
+    events = [event for event in rehearsed.world.journal if event.action == "created"]
     types = {event.type for event in events}
     assert {
         "kubernetes:apps/v1:DaemonSet",
@@ -113,10 +117,7 @@ def test_objects_in_an_existing_cluster_are_created_and_destroyed(tmp_path: Path
     assert "honey-jobs-shared" not in made, "that namespace exists outside the stack"
 
 
-def test_no_kubeconfig_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
-    result = rehearsed(tmp_path)
-    assert result.ok
-    written = [file for file in (tmp_path / "left").rglob("*") if file.is_file()]
+def test_no_kubeconfig_is_read(rehearsed: Result) -> None:
+    written = [file for file in rehearsed.folder.rglob("*") if file.is_file()]
     assert written
     assert not [file for file in written if SERVER in file.read_text(errors="replace")]

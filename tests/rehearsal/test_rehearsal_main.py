@@ -29,11 +29,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("arguments", "config", "to"),
     [
-        ([], ROOT / "Pulumi.staging.yaml", None),
-        (["--stack", "prod"], ROOT / "Pulumi.prod.yaml", None),
-        (["--project", "bootstrap"], ROOT / "bootstrap" / "Pulumi.ci.yaml", None),
-        (["--project", "bootstrap", "--stack", "x"], ROOT / "bootstrap" / "Pulumi.x.yaml", None),
-        (["--config", "a/b.yaml"], Path("a/b.yaml"), None),
+        ([], ROOT / "Pulumi.staging.yaml", ()),
+        (["--stack", "prod"], ROOT / "Pulumi.prod.yaml", ()),
+        (["--project", "bootstrap"], ROOT / "bootstrap" / "Pulumi.ci.yaml", ()),
+        (["--project", "bootstrap", "--stack", "x"], ROOT / "bootstrap" / "Pulumi.x.yaml", ()),
+        (["--config", "a/b.yaml"], Path("a/b.yaml"), ()),
         (["--from", "a.yaml", "--to", "b.yaml"], Path("a.yaml"), Path("b.yaml")),
     ],
 )

@@ -42,6 +42,10 @@ SEARCHED_LENGTH: Final = 8
 """Shortest secret value that is searched for; a shorter one would be found by chance."""
 
 
+Next = str | Path | StackFile | Program
+"""A later revision of a stack: another stack file, or another program."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Revision:
     """One revision of the stack: its configuration and its program."""
@@ -61,7 +65,7 @@ def rehearse(
     config: Mapping[str, Any] = MappingProxyType({}),
     secret_config: Iterable[str] | Mapping[str, str] = (),
     program: Program | None = None,
-    to: str | Path | StackFile | Program | None = None,
+    to: Next | Sequence[Next] | None = None,
     between: Callable[[World], None] | None = None,
     existing: Iterable[Resource] = (),
     faults: Sequence[Fault] = (),
@@ -87,8 +91,10 @@ def rehearse(
         secret_config: Secret keys to set, with placeholders, or with the values of a mapping. The
             encrypted values of the stack file get placeholders without being named here.
         program: A function to run instead of the project's `__main__.py`.
-        to: Rehearse a change: this stack file or program follows once the first one is up.
-        between: Changes the clouds between the two, as an autoscaler or a person would.
+        to: Rehearse a change: this stack file or program follows once the first one is up. Of
+            several, each follows the one before; `Result.phase("up NAME")` has the outcome of an
+            earlier stack file.
+        between: Changes the clouds before each later revision, as an autoscaler or a person would.
         existing: Resources that exist before; see `pulumi_rehearsal.existing`.
         faults: Failures and stalls to inject.
         continue_on_error: Let one `up` meet many failures instead of the first. The engine then
@@ -190,7 +196,7 @@ def _refused(token: str) -> None:
 def _revisions(
     project: projects.Project,
     first: str | Path | StackFile,
-    to: str | Path | StackFile | Program | None,
+    to: Next | Sequence[Next] | None,
     program: Program,
     *,
     config: Mapping[str, Any],
@@ -209,10 +215,13 @@ def _revisions(
     states: list[tuple[StackFile, Program, str]] = []
     file = _stack_file(first, project, may_be_missing=has_config)
     states.append((file, program, ""))
-    if callable(to):
-        states.append((file, to, ", second program"))
-    elif to is not None:
-        states.append((_stack_file(to, project, may_be_missing=False), program, ""))
+    several = isinstance(to, Sequence) and not isinstance(to, str)
+    later = cast("Sequence[Next | None]", to if several else [to])
+    for one in later:
+        if callable(one):
+            states.append((file, one, ", second program"))
+        elif one is not None:
+            states.append((_stack_file(one, project, may_be_missing=False), program, ""))
     keys = [key for state, _, _ in states for key in state.secret_keys]
     made = {**secrets.placeholders([*keys, *wanted]), **given}
     return [
@@ -320,10 +329,14 @@ class _Rehearsal:
         """Run the phases; stop at the first failure that makes the later ones meaningless."""
         for revision in revisions:
             self._secrets.update(revision.secret)
-        for earlier in revisions[:-1]:
+        for number, earlier in enumerate(revisions[:-1]):
+            name = earlier.file.path.name
             self._configure(earlier)
-            if not self._succeeds(self._repeated(f"up {earlier.file.path.name}", "up")):
+            if not self._succeeds(self._repeated(f"up {name}", "up")):
                 return
+            if number:
+                self._check_function()
+                self._check_no_changes(f"preview {name} again")
             if between is not None:
                 between(self._world)
         self._configure(revisions[-1])
@@ -438,8 +451,8 @@ class _Rehearsal:
             for fault in package.check_up(self._world):
                 self._problem(f"deployed, but does not work: {fault}")
 
-    def _check_no_changes(self) -> None:
-        outcome = self._phase("preview again", "preview")
+    def _check_no_changes(self, title: str = "preview again") -> None:
+        outcome = self._phase(title, "preview")
         if self._succeeds(outcome):
             for change in outcome.differences:
                 self._problem(f"not at rest: after up, preview still wants to {change}")
