@@ -33,7 +33,7 @@ def test_a_short_product_is_an_error_with_the_gpu_operator() -> None:
         "has nvidia.com/gpu.product: T4, but GPU feature discovery writes Tesla-T4 on nodes with "
         "1 x T4: jobs that select T4 would find no node"
     )
-    assert finding.remedy.startswith("write Tesla-T4, or select the nodes by a label of your own")
+    assert finding.remedy.startswith("write Tesla-T4, or select the nodes by your own label")
 
 
 def test_it_is_a_warning_without_the_gpu_operator() -> None:

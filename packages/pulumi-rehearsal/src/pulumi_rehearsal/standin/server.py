@@ -1,7 +1,7 @@
 """One stand-in provider as the engine sees it: a gRPC server on the loopback for one package.
 
 The engine attaches to it (`PULUMI_DEBUG_PROVIDERS=<package>:<port>`), once for each provider
-resource and over a connection of its own, so that the connection identifies the cluster or region.
+resource and over a separate connection, so that the connection identifies the cluster or region.
 The rules of a resource type are in its `Kind`. The server does what all types share: decoding,
 preview, diff, secrets and the records in the `World`. It never logs a property's value.
 Protocol: pulumi/pulumi proto/pulumi/provider.proto.
@@ -302,7 +302,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         args = wire.decode(request.args).properties
         with self.world.lock:
             answer = lookup.invoke(args, self._scope(context), self.world)
-        fields: dict[str, Any] = {"return": wire.encode(answer)}  # a reserved word of Python
+        fields: dict[str, Any] = {"return": wire.encode(answer)}  # `return` is a keyword of Python
         return provider_pb2.InvokeResponse(**fields)
 
     @_answering
