@@ -205,9 +205,9 @@ class Bootstrap(Model):
 
     def rules(self) -> Iterator[Rule]:
         if self.github is None and self.gitlab is None:
-            yield Rule("", "has no github or gitlab", "add the one that previews and deploys")
+            yield Rule("", "has no github or gitlab", "add the one whose jobs deploy")
         if self.aws is None and self.oci is None:
-            yield Rule("", "has no aws or oci", "add the cloud to prepare")
+            yield Rule("", "has no aws or oci", "add the cloud of your clusters")
         if len(self.name) > _MAX_NAME:
             yield Rule(
                 "name",

@@ -23,7 +23,7 @@ CLUSTER_TAG = "gpu-runners/cluster"
 """The tag key that `fleet.plan` sets on every AWS resource; its value is the cluster name."""
 
 INLINE_ROLE = "autoscaler-role"
-"""Name of the only role with an inline policy, after the cluster name."""
+"""Name, after the cluster's name, of the only role with an inline policy."""
 
 ATTACHED_POLICIES = tuple(
     f"arn:aws:iam::aws:policy/{name}"

@@ -17,7 +17,7 @@ from change.escape import Name, Phrase
 from fleet.report.phrases import count
 
 _MAX_NAMES: Final = 50
-"""Pools, and lanes, of a cluster that are named."""
+"""Maximum number of pools, and of lanes, that the line of a cluster names."""
 
 _ORDER: Final = ("replaced", "renamed", "deleted", "rolled", "shrunk")
 _EFFECTS: Final = {"removed": "deleted"}
@@ -25,14 +25,14 @@ _EFFECTS: Final = {"removed": "deleted"}
 
 
 def summary(document: Document) -> str:
-    """Return how many clusters, pools and lanes have which effect, like "1 replaced, 2 shrunk"."""
+    """Return the number of clusters, pools and lanes by effect, like "1 replaced, 2 shrunk"."""
     found = Counter(_effect(one) for one in document.groups if one.called_out)
     found.update(effect for effect, _ in _updates(document))
     return ", ".join(f"{found[effect]} {effect}" for effect in _ORDER if found[effect])
 
 
 def alerts(document: Document) -> list[Phrase]:
-    """Return a line for each of them."""
+    """Return a line for each alert."""
     if document.removed:
         return [_removed(document)]
     engine = [

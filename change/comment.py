@@ -72,7 +72,7 @@ def comment(diff: Document, run: str | None = None) -> str:
 
 
 def summary(diff: Document, engine_text: Sequence[str]) -> str:
-    """Return everything, nothing folded, below GitHub's limit for a summary."""
+    """Return the whole diff without folded parts, below GitHub's limit for a summary."""
     lines = properties.lines(diff)
     text = "\n".join([*_open(diff, _EVERYTHING, "diff.txt"), *_properties(lines)])
     room = MAX_SUMMARY_BYTES - len(text.encode())
@@ -90,7 +90,7 @@ def summary(diff: Document, engine_text: Sequence[str]) -> str:
 
 
 def _open(diff: Document, limits: Limits, where: str) -> Iterator[str]:
-    """Yield what is not folded, alerts and refusals first."""
+    """Yield the part that is not folded: alerts and refusals first."""
     yield f"<!-- gpu-runners diff: {diff.stack} -->"
     yield from ("", f"## {_headline(diff)}", "")
     yield from _alerts(diff, limits, where)

@@ -242,7 +242,7 @@ def _pool(
         yield "replaced", replaces, before.max
         return
     if rolls:
-        # OKE alone leaves running nodes as they are.
+        # Only OKE leaves running nodes unchanged.
         stays = rules.subnet is not None and not after.made_of.cycling
         yield ("new nodes only" if stays else "rolled"), rolls, before.max
     if after.max < before.max:

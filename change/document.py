@@ -163,7 +163,7 @@ class Document(Model):
     dirty: bool = False
     """Whether the working tree has changes that are not committed."""
     program_changed: bool = False
-    """Whether more than stack files differs: the program, or its requirements."""
+    """Whether the program or its requirements differ, and not only stack files."""
     removed: bool = False
     """Whether the head removes the stack file; `base_report` has the content of its stack."""
     problem: Text | None = None

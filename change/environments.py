@@ -26,7 +26,7 @@ LOCK_FILE: Final = "requirements.txt"
 INSTALL_S: Final = 900.0
 
 Say = Callable[[str], None]
-"""Receives a line of progress."""
+"""Callback for one line of progress."""
 
 
 def interpreter(base: Path, head: Path, say: Say, cache: Path | None = None) -> Path:
@@ -93,7 +93,7 @@ def _run(command: list[str], what: str) -> None:
 
 
 def cache_folder() -> Path:
-    """Return the folder of all environments."""
+    """Return the folder that contains all environments."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "gpu-runners" / "environments"
 

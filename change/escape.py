@@ -1,4 +1,4 @@
-"""Hostile text made harmless in Markdown, as GitHub and GitLab render it.
+"""Make hostile text harmless in Markdown, as GitHub and GitLab render it.
 
 Every string of a document is shown as code: code spans and fenced blocks render no markup, links,
 mentions or references (https://github.github.com/gfm/#code-spans). This module makes sure that no

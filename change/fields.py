@@ -25,7 +25,7 @@ _SIZES = {
     "shm": "shm_mib",
     "memory_limit": "memory_limit_mib",
 }
-"""Key of the stack file and key of the report."""
+"""Key in the stack file -> key in the report."""
 
 
 class Values(Section):
@@ -36,7 +36,7 @@ class Values(Section):
 
 
 Changes = dict[str, Values]
-"""By dotted path."""
+"""Old and new values by dotted path."""
 
 Body = TypeVar("Body", Cluster, Pool, Lane)
 

@@ -78,7 +78,7 @@ def preview(head: Side, base: Side | None, cli: Cli, log: Log) -> Preview:
             world.replace(resource)
     with ExitStack() as scope:
         scope.enter_context(workspace.clean_environment())
-        # Both at the same time: each takes half a second to start.
+        # Start both hosts at the same time: each takes half a second.
         hosts = [
             scope.enter_context(host.served(side.python, side.project, on_line=log.file))
             for side in revisions

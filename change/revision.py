@@ -98,7 +98,7 @@ class Repository:
         lock = (scratch / LOCK).open("w")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # Without the repository's hooks: they are for folders that people work in.
+            # Disable the repository's hooks, which are written for the user's working tree.
             done = self._git(
                 "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach", "--quiet",
                 str(tree), commit,
@@ -118,7 +118,7 @@ class Repository:
             if not line.startswith("worktree ") or not tree.parent.name.startswith(SCRATCH):
                 continue
             try:
-                # Opened, never created: a folder without this file does not belong to this program.
+                # Do not create the file: a folder without it does not belong to this program.
                 with (tree.parent / LOCK).open("r+") as lock, interrupts.ignored():
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     self._remove(tree)

@@ -1,4 +1,4 @@
-"""A diff on the terminal, alerts first and again at the end."""
+"""Print a diff on the terminal, with the alerts at the start and again at the end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def show(result: Result, console: Console) -> None:
     _line(console, (*wording.compared(document), ": ", *wording.counts(document)), "")
     _line(console, (f"see {messages.short(result.folder)}/",), "")
     if result.engine_output:
-        # The first ones have scrolled away by now.
+        # A long diff has scrolled the first ones off the screen.
         _alerts(document, console)
 
 

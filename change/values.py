@@ -57,7 +57,7 @@ def leaves(
             for index in range(max(map(len, lists)))
         ]
     else:
-        # True is not 1, but 1 is 1.0.
+        # In Python True == 1, which is a difference here; 1 and 1.0 are equal.
         same = old == new and isinstance(old, bool) == isinstance(new, bool)
         if not same or (engine and old == SECRET):
             yield Leaf(path, old, new)

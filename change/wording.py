@@ -14,10 +14,10 @@ from change.escape import Name, Phrase
 from fleet.report.phrases import count
 
 MAX_CAUSES: Final = 3
-"""Causes that one line names."""
+"""Maximum number of causes in one line."""
 
 WINDOW: Final = 48
-"""Characters of a value that one line shows."""
+"""Maximum number of characters of a value in one line."""
 
 _EVENTS: Final[dict[Operation, str]] = {
     "create": "is created",
@@ -59,9 +59,9 @@ def called_out(group: Group, renames: Sequence[Rename]) -> Phrase:
 
 
 def title(group: Group) -> Phrase:
-    """Return kind and name, the old name of a renamed one."""
+    """Return kind and name of a group; the old name if it is renamed."""
     name = group.renamed_from or group.name
-    # A cluster has one control plane and one autoscaler: they have no name of their own.
+    # A cluster has one control plane and one autoscaler: the diff shows no name for them.
     named = (f"{group.kind} ", Name(name)) if name not in ("", group.kind) else (group.kind,)
     return (*named, " of ", Name(group.cluster)) if group.cluster else named
 

@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 Connect = Callable[[str, pulumi.Output[str]], kubernetes.Provider]
-"""Builds the Kubernetes provider from a name and a kubeconfig."""
+"""Function that builds the Kubernetes provider from a name and a kubeconfig."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,7 +86,7 @@ def _without_silenced(
 ) -> tuple[tuple[Finding, ...], tuple[Silenced, ...]]:
     """Return the findings that remain and those that the stack file silences.
 
-    An entry of `silence` without effect is a finding of its own.
+    An entry of `silence` without effect is reported as a finding.
     """
     remaining: list[Finding] = []
     silenced: list[Silenced] = []

@@ -1,7 +1,7 @@
-"""The cloud quotas that a stack needs at full size, to be raised before a node is refused.
+"""The cloud quotas that a stack needs at full size. Below them, the cloud refuses nodes.
 
 Units: vCPUs on EC2; GPUs, or OCPUs and GB of memory, on OCI. A paused pool needs nothing, nor does
-capacity that is reserved under a limit of its own (capacity blocks, OCI reservations). Names, codes
+capacity that is reserved under a separate limit (capacity blocks, OCI reservations). Names, codes
 and defaults: `fleet.catalog.quotas`.
 """
 
@@ -30,7 +30,7 @@ class QuotaNeed:
     """Profile in the stack file; `None` for the ambient one."""
     region: str
     domains: tuple[str, ...]
-    """Availability domains of the pools, each with a limit of its own; none on EC2."""
+    """Availability domains of the pools, each with its own limit; none on EC2."""
     name: str
     code: str | None
     """Code in AWS Service Quotas; `None` on OCI."""

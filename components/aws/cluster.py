@@ -105,7 +105,7 @@ class EksCluster(pulumi.ComponentResource):
             },
             upgrade_policy={"support_type": "STANDARD"},
             enabled_cluster_log_types=list(LOG_TYPES),
-            bootstrap_self_managed_addons=False,  # the add-ons below are the only owners
+            bootstrap_self_managed_addons=False,  # the add-ons below install them
             tags=plan.tags,
             opts=pulumi.ResourceOptions.merge(
                 child,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 from pulumi_oci.identity.policy import (
     Policy,
-)  # its import takes half a second, so no other module has it
+)  # its import takes half a second, so only this module has it
 
 from components.oci.addons import addon
 from fleet.catalog.oke import AUTOSCALER_ADDON

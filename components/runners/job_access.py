@@ -1,4 +1,4 @@
-"""The ServiceAccount with which jobs deploy into namespaces of their own cluster."""
+"""The ServiceAccount with which jobs deploy into namespaces of the cluster that runs them."""
 
 from __future__ import annotations
 

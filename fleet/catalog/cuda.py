@@ -70,7 +70,7 @@ DRIVER_BRANCHES: Final[Mapping[int, DriverBranch]] = MappingProxyType(
     {
         row.branch: row
         for row in (
-            # The page as of March 2021.
+            # From the page as of March 2021.
             DriverBranch(450, "LTS", (2023, 7)),
             # NVIDIA/gpu-operator pull request 927 quotes the page.
             DriverBranch(470, "LTS", (2024, 7)),

@@ -80,13 +80,13 @@ EFA_DAEMONSETS: Final = (
 OKE_NODE_DAEMONSETS: Final = (
     DaemonSetRequest("csi-oci-node", 30, 70),
     DaemonSetRequest("proxymux-client", 50, 64),
-    # Margin; no request on that node.
+    # Margin: on that node the DaemonSet had no request.
     DaemonSetRequest("kube-proxy", 10, 64),
 )
 """DaemonSets on every node of an OKE cluster that this program creates."""
 
 OKE_NATIVE_NETWORK_DAEMONSETS: Final = (
-    # Margin; no request on that node.
+    # Margin: on that node the DaemonSet had no request.
     DaemonSetRequest("vcn-native-ip-cni", 10, 64),
 )
 """DaemonSets of VCN-native pod networking."""

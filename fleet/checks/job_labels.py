@@ -41,7 +41,7 @@ def same_labels(view: View) -> Iterator[Finding]:
 
     - they are scale sets of GitHub, whose names always select one of them;
     - one has a GPU, or a host device, and the other has none;
-    - they have some model in common, but a job may get another, or more or less of it;
+    - they share a GPU model, but a job may get another model or another number of GPUs;
     - the stack file does not show that the same jobs reach both: another runner group, a GitLab
       runner of an unknown owner, or an instance runner and a runner of a group or project.
 

@@ -131,7 +131,7 @@ def owned_labels(view: View) -> Iterator[Finding]:
                         "find no node"
                     ),
                     remedy=(
-                        f"write {wanted}, or select the nodes by a label of your own, like "
+                        f"write {wanted}, or select the nodes by your own label, like "
                         "kubernetes.io/hostname"
                     ),
                     severity="error" if discovers and certain else "warning",

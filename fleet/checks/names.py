@@ -15,7 +15,7 @@ from fleet.findings import Finding
 from fleet.plan import ClusterPlan
 
 _AUTONAME = len("-0123456")
-"""What the AWS provider adds to the logical name of a node group."""
+"""Characters that the AWS provider appends to the logical name of a node group."""
 
 
 @check("node-group-name")
@@ -146,7 +146,7 @@ def namespace_names(view: View) -> Iterator[Finding]:
                             f"has {name}, which this program creates for {own[name]}: two "
                             "resources would have one name"
                         ),
-                        remedy="give the jobs a namespace of their own, like ci-jobs",
+                        remedy="use a separate namespace for the jobs, like ci-jobs",
                     )
 
 

@@ -171,7 +171,7 @@ def _owner(plan: GitHubLanePlan | GitLabLanePlan) -> tuple[str | None, bool]:
 
     At GitHub, a job may name a runner group, and a repository may have access to several. So jobs
     of one group may reach another group of the same URL, but that is not certain. At GitLab, only
-    GitLab knows the owner of a runner that has a token of its own, and an instance runner takes
+    GitLab knows the owner of a runner that has its own token, and an instance runner takes
     jobs of every owner that has not turned instance runners off.
     """
     if isinstance(plan, GitHubLanePlan):

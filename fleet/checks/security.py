@@ -101,7 +101,7 @@ def _namespaces(path: str, access: JobAccess) -> Iterator[Finding]:
             yield wide_access.finding(
                 f"{path}.kubernetes_access.{key}",
                 message=f"lets jobs deploy into {name}, {why}",
-                remedy="give the jobs a namespace of their own, like ci-jobs",
+                remedy="use a separate namespace for the jobs, like ci-jobs",
             )
 
 

@@ -215,7 +215,7 @@ def _secret_name(value: str) -> str:
 
 def _gpu_model(value: str) -> str:
     if value not in GPU_MODELS:
-        # By its letters, A100 is nearer to A10 than to A100-40GB and A100-80GB.
+        # By edit distance, A100 is closer to A10 than to A100-40GB and A100-80GB.
         near = [name for name in GPU_MODELS if name.lower().startswith(value.lower())]
         near = near or get_close_matches(value, GPU_MODELS, n=1)
         hint = f"did you mean {' or '.join(near)}? " if value and near else ""

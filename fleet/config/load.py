@@ -37,7 +37,7 @@ _ALTERNATIVES: tuple[Mapping[str, type[Model]], ...] = (
     {"EKS networks": EksNetwork, "OKE networks": OkeNetwork},
     {"EKS clusters": Eks, "OKE clusters": Oke, "existing clusters": Existing},
 )
-"""Models that users confuse. A key of one that is written in another gets an error of its own."""
+"""Models that users confuse. A key of one model that is written in another gets its own message."""
 
 _NO_VALUE = 0.5
 """Replaces null for pydantic. No field accepts a fraction, so a null is an error also if the key is

@@ -117,7 +117,7 @@ class OkePool(Model):
         if self.driver is not None and (self.image_id is None or not self.gpus):
             yield Rule(
                 "driver",
-                "is set, but the pool has no GPU image of its own, whose driver it could be",
+                "is set, but it is the driver of a GPU image, and the pool declares no such image",
                 "add image_id of a GPU image, or remove driver",
             )
         yield from self._capacity_rules()
@@ -163,7 +163,7 @@ class OkePool(Model):
 
     @property
     def boot_gb(self) -> int:
-        """Boot volume in GB, with the default."""
+        """Boot volume in GB: the declared size, or the default."""
         if self.boot_volume_gb is not None:
             return self.boot_volume_gb
         return GPU_BOOT_VOLUME_GB if self.gpus else _CPU_BOOT_VOLUME_GB

@@ -44,7 +44,7 @@ def _known_ami_type(value: str) -> str:
     if value not in _SUPPORTED:
         raise refusal(
             "is an AMI type that this program does not support: it uses x86 instance types, and "
-            "images without a device plugin of their own",
+            "images that contain no device plugin",
             choice,
         )
     return value
@@ -68,7 +68,7 @@ def _label_key(value: str) -> str:
     if prefix in _OWN_PREFIXES or f".{prefix}".endswith(_RESERVED_SUFFIXES):
         raise refusal(
             "has a prefix that is reserved for Kubernetes, the cloud, NVIDIA or this program",
-            "use a prefix of your own, like example.com/team",
+            "use your own prefix, like example.com/team",
         )
     return value
 

@@ -56,7 +56,7 @@ class DaemonSetPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostDevicesPlan:
-    """The DaemonSets of a cluster, in a namespace of their own."""
+    """The DaemonSets of a cluster, and their namespace."""
 
     namespace: str
     daemonsets: tuple[DaemonSetPlan, ...]

@@ -37,7 +37,7 @@ def span(low: str, high: str) -> str:
 
 
 def cpu(millicores: int) -> str:
-    """Return cores."""
+    """Return millicores as cores, like "3.92 CPU"."""
     return f"{millicores / 1000:g} CPU"
 
 

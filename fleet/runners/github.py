@@ -82,7 +82,7 @@ _LAUNCHER = Resources(cpu_m=250, memory_mib=512)
 """A runner that only starts job pods (the .NET process and the hooks)."""
 
 _DOCKER = Resources(cpu_m=500, memory_mib=1024, disk_mib=20 * 1024)
-"""The dind side container; without requests of its own about a quarter of jobs died
+"""The dind side container; without its own requests, about a quarter of jobs died
 (https://github.com/JiRaska/open-bank-oss/pull/1222)."""
 
 # The image's entry point is a shell; this script starts the runner.
@@ -551,7 +551,7 @@ def _environment(job: Job) -> tuple[EnvVar, ...]:
 
 
 def _runner_environment(lane: GitHubLane, job: Job) -> tuple[EnvVar, ...]:
-    """Return the environment of a runner container; the runner refuses to run as root by itself."""
+    """Return the environment of a runner container. Without a variable, the runner refuses root."""
     allowed = (EnvVar(name="RUNNER_ALLOW_RUNASROOT", value="1"),) if lane.run_as_root else ()
     return (*allowed, *_environment(job))
 

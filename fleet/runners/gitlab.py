@@ -82,7 +82,7 @@ EXECUTOR_RULES: tuple[PolicyRule, ...] = (
     PolicyRule(resources=("serviceaccounts",), verbs=("get",)),
     PolicyRule(resources=("services",), verbs=("create", "get")),
 )
-"""What the executor needs, without the permissions of features that this program does not use (a
+"""Permissions that the executor needs, without those of features that this program does not use (a
 namespace per job, suspended environments). The chart's default is every verb on every core
 resource. `events` belongs to FF_PRINT_POD_EVENTS."""
 

@@ -33,7 +33,7 @@ def test_a_short_product_is_an_error_with_the_gpu_operator() -> None:
         "has nvidia.com/gpu.product: T4, but GPU feature discovery writes Tesla-T4 on nodes with "
         "1 x T4: jobs that select T4 would find no node"
     )
-    assert finding.remedy.startswith("write Tesla-T4, or select the nodes by a label of your own")
+    assert finding.remedy.startswith("write Tesla-T4, or select the nodes by your own label")
 
 
 def test_it_is_a_warning_without_the_gpu_operator() -> None:
@@ -101,8 +101,7 @@ def test_a_partitioned_card_counts_its_instances() -> None:
 
 def test_a_pool_without_gpus_may_have_any_label() -> None:
     data = existing_of(
-        {"cpu": {"labels": {PRODUCT: "T4"}}},
-        {"c": {"pools": ["cpu"], "cpu": 1, "memory": "1Gi"}},
+        {"cpu": {"labels": {PRODUCT: "T4"}}}, {"c": {"pools": ["cpu"], "cpu": 1, "memory": "1Gi"}}
     )
     assert found("label-owned", data) == []
 

@@ -211,7 +211,7 @@ def _is_program(path: Path) -> bool:
 
 
 def _reachable(host: str) -> bool:
-    """Whether a TCP connection succeeds in time; name resolution has no time limit of its own."""
+    """Whether a TCP connection succeeds in time; name resolution itself has no time limit."""
     if os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy"):
         return True
     reached = threading.Event()

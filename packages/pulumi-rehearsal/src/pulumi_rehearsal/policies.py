@@ -21,7 +21,7 @@ _HOST: Final = "pulumi-analyzer-policy-python"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pack:
-    """A folder with PulumiPolicy.yaml and an environment of its own, and its configuration."""
+    """A folder with PulumiPolicy.yaml and its own `.venv`, and its configuration."""
 
     folder: Path
     config: Path | None = None

@@ -63,7 +63,7 @@ class Workspace:
         """Let the next commands run the program of a language server at that address."""
         local = self.stack.workspace
         if not isinstance(local, _Workspace) or local.program is not None:
-            raise TypeError("the workspace was opened with a program of its own")
+            raise TypeError("the workspace was opened with a program of this process")
         local.served_at = address
 
     def configure(

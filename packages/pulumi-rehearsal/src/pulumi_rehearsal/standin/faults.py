@@ -42,7 +42,7 @@ class Faults:
         self._cancellations = 0
 
     def strike(self, step: Step, urn: str, name: str) -> None:
-        """Stall, or raise `Refusal`, if a fault is due; the step has done nothing yet."""
+        """Stall or raise `Refusal` if a fault is due; called before the step changes anything."""
         for index, fault in enumerate(self._faults):
             if not self._due(index, fault, step, urn, name):
                 continue

@@ -252,7 +252,7 @@ def groups_of(template: Resource) -> tuple[str, ...]:
 
 
 def _cni_has_role(world: World, cluster: Resource) -> bool:
-    """Whether vpc-cni has an IAM role of its own, so that the node role needs no CNI policy."""
+    """Whether vpc-cni has its own IAM role, so that the node role needs no CNI policy."""
     addon = world.get(f"{cluster.id}:vpc-cni", tokens.ADDON, cluster.scope)
     associations = world.where(
         tokens.POD_IDENTITY_ASSOCIATION,

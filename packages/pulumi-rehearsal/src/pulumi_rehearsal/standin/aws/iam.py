@@ -1,4 +1,4 @@
-"""IAM: roles, policies inside and on roles, OIDC providers. Names are global, not regional.
+"""IAM: roles, their inline and attached policies, OIDC providers. Names are global, not regional.
 
 Replacement: ForceNew in hashicorp/terraform-provider-aws internal/service/iam/role.go,
 role_policy.go, role_policy_attachment.go, openid_connect_provider.go. IAM's eventual consistency (a
@@ -99,7 +99,7 @@ class Role(AwsKind):
 
 
 class RolePolicy(AwsKind):
-    """A policy inside a role."""
+    """An inline policy of a role."""
 
     token = tokens.ROLE_POLICY
     autonamed = "name"
@@ -136,7 +136,7 @@ class RolePolicy(AwsKind):
 
 
 class RolePolicyAttachment(AwsKind):
-    """A managed policy on a role."""
+    """The attachment of a managed policy to a role."""
 
     token = tokens.ROLE_POLICY_ATTACHMENT
     replaced_on: ClassVar[frozenset[str]] = frozenset({"*"})

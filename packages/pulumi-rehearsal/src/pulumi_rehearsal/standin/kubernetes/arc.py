@@ -472,7 +472,7 @@ def _secret_problems(release: Release, world: World) -> Iterator[str]:
 
 
 def _duplicate_problems(release: Release, world: World) -> Iterator[str]:
-    """Compare with the scale sets of all clusters: GitHub takes a name once per runner group."""
+    """Compare with the scale sets of all clusters: GitHub accepts a name once per runner group."""
     for resource in world.all(RELEASE):
         other = release_of(resource.inputs, resource.scope)
         if other.chart != SCALE_SET or (other.scope, other.id) == (release.scope, release.id):

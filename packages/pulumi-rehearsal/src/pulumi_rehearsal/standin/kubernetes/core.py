@@ -91,7 +91,7 @@ class Secret(KubernetesObject):
 class ConfigMap(KubernetesObject):
     """A ConfigMap."""
 
-    # A change of data replaces, as without the provider's setting enableConfigMapMutable.
+    # A change of data replaces the object, as with the provider's default settings.
     token: ClassVar[str] = "kubernetes:core/v1:ConfigMap"
     replaced_on: ClassVar[frozenset[str]] = NAMED | {"data", "binaryData"}
 

@@ -100,7 +100,7 @@ class DevicePlugin(Chart):
 
     def value_problems(self, release: Release) -> Iterator[Problem]:
         if release.namespace == "default" and not flag(release.values, "allowDefaultNamespace"):
-            yield "namespace", "the chart refuses the namespace 'default': give it one of its own"
+            yield "namespace", "the chart refuses the namespace 'default': use another one"
         configs = _configs(release)
         if configs and given(release.values, "config.name"):
             yield "values.config.name", "conflicts with config.map: give one of the two"

@@ -186,7 +186,7 @@ def _described_placement(placement: Properties) -> Properties:
 
 
 def _kubeconfig(cluster: Resource, address: str, region: str) -> str:
-    """Return YAML with an exec user.
+    """Return a kubeconfig in YAML, whose user is an exec credential plugin.
 
     https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengdownloadkubeconfigfile.htm
     """

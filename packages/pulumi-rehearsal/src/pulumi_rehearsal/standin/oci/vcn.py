@@ -253,7 +253,7 @@ class Subnet(OciKind):
             if mine.overlaps(ipaddress.IPv4Network(other)):
                 raise Refusal(
                     f"400-InvalidParameter: cidrBlock {block} overlaps {other} of subnet "
-                    f"{sibling.name}; give each subnet a block of its own"
+                    f"{sibling.name}; give each subnet another block"
                 )
 
 
