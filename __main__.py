@@ -1,7 +1,6 @@
 """GPU CI runners: load the stack file, check it, register the fleet, export what users need."""
 
-from stacks.deploy import deploy, export
-from stacks.load import from_config
+from stacks.deploy import deploy, export, from_config
 
 
 def main() -> None:

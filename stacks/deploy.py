@@ -1,9 +1,14 @@
-"""Registration of the fleet, one component per cluster, and the outputs of the stack."""
+"""One stack: its configuration, one component per cluster, and its outputs.
+
+This is the only module that reads `pulumi.Config`.
+"""
 
 from __future__ import annotations
 
 import gc
-from dataclasses import replace
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pulumi
@@ -14,10 +19,57 @@ from fleet.catalog.oke import GPU_IMAGE_DRIVER
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
+from fleet.findings import StackFileError
+from fleet.load import Fleet, load
 from fleet.plan import ClusterPlan
 from stacks.live import at_live_sizes
-from stacks.load import Loaded
 from stacks.providers import cloud_provider, gitlab_provider, kubernetes_provider
+
+PROJECT = "gpu-runners"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """A fleet without errors, and the secrets that it names."""
+
+    fleet: Fleet
+    secrets: Mapping[str, pulumi.Output[str]] = field(repr=False)
+
+
+def from_config() -> Loaded:
+    """Load the current stack.
+
+    Raises pulumi.RunError with every error of the stack file, before anything is registered. The
+    engine prints it without a traceback.
+    """
+    config = pulumi.Config(PROJECT)
+    text = config.get("stack")
+    source = f"Pulumi.{pulumi.get_stack()}.yaml"
+    if text is None:
+        raise pulumi.RunError(
+            f"{source}: has no {PROJECT}:stack.\n"
+            f"    Copy the one of Pulumi.staging.yaml and change it; README.md explains each key."
+        )
+    try:
+        fleet = load(
+            _data(text),
+            source=source,
+            has_secret=lambda name: config.get_secret(name) is not None,
+        )
+    except StackFileError as error:
+        raise pulumi.RunError(str(error)) from None
+    for warning in fleet.warnings:
+        pulumi.log.warn(str(warning))
+    secrets = {name: config.require_secret(name) for name in fleet.secret_names}
+    return Loaded(fleet=fleet, secrets=secrets)
+
+
+def _data(text: str) -> object:
+    """Decode the value of the key. The engine passes a map as JSON, and a scalar as its text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def deploy(loaded: Loaded) -> dict[str, RunnerCluster]:

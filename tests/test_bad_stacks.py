@@ -12,7 +12,7 @@ import pulumi
 import pytest
 
 import fleet.load
-import stacks.load
+import stacks.deploy
 from fleet.findings import Finding
 from fleet.load import Fleet
 from tests import stackfiles
@@ -175,7 +175,7 @@ def test_a_warning_is_logged_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) 
         note = replace(warning, severity="note")
         return replace(fleet.load.load(*args, **kwargs), findings=(warning, note))
 
-    monkeypatch.setattr(stacks.load, "load", load)
+    monkeypatch.setattr(stacks.deploy, "load", load)
     found, error = stackfiles.run("staging")
     assert error is None
     assert found.log == [("warning", "clusters.x: odd\n    mend it")], "a note is for the report"

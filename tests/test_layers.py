@@ -113,7 +113,7 @@ def test_configuration_is_read_in_one_file_of_each_program() -> None:
         if any(call.rpartition(".")[2] in ("Config", "get_config") for call in calls(file))
         or any(name.startswith("pulumi.runtime") for name in imports(file))
     }
-    assert readers == {"stacks/load.py", "bootstrap/load.py"}
+    assert readers == {"stacks/deploy.py", "bootstrap/load.py"}
 
 
 def test_providers_are_built_in_one_file_of_each_program() -> None:
