@@ -104,6 +104,16 @@ def pool_plans(component: str, pools: Sequence[AnyPool]) -> tuple[Pool, ...]:
             component,
             ["  pools: is empty.\n    Pass at least one pool, for example pools=[t4]."],
         )
+    named = [pool for pool in pools if isinstance(pool, str)]
+    if named:
+        raise InvalidArguments(
+            component,
+            [
+                f"  pools: has the name {name!r}.\n    Pass the pool itself, for example the "
+                "GpuNodeGroup, or existing_pool(...) for nodes that exist already."
+                for name in named
+            ],
+        )
     return tuple(pool if isinstance(pool, Pool) else pool.plan for pool in pools)
 
 

@@ -39,16 +39,18 @@ gitlab:
     t4: {pools: [t4], gpus: 1, tags: [gpu], runner: {group_id: 42}}
 """
 
+_PARSED = yaml.safe_load(_CLUSTER)
+
 
 def stack(changes: Mapping[str, Any] | None = None, *, name: str = "ci") -> dict[str, Any]:
     """Return the data of `gpu-runners:stack` with one cluster; None in `changes` removes a key."""
-    cluster = yaml.safe_load(_CLUSTER)
+    cluster = copy.deepcopy(_PARSED)
     _change(cluster, changes or {})
     return {"protect": True, "tags": {"environment": "test"}, "clusters": {name: cluster}}
 
 
 def fleet(changes: Mapping[str, Any] | None = None, *, name: str = "ci") -> Fleet:
-    """Load that stack; every secret that it names is there."""
+    """Load that stack; the configuration has every secret."""
     return loaded(stack(changes, name=name))
 
 

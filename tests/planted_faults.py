@@ -206,10 +206,7 @@ FAULTS: dict[str, dict[str, Any]] = {
             on_site(
                 cards(
                     sharing={"time_slicing": 11},
-                    labels={
-                        "example.com/pool": "gpu",
-                        "nvidia.com/device-plugin.config": "whole",
-                    },
+                    labels={"example.com/pool": "gpu", "nvidia.com/device-plugin.config": "whole"},
                 )
             ),
             advertiser="device_plugin",

@@ -24,10 +24,7 @@ STACKS = tuple(
 GROUPS = "aws:autoscaling/getAmiIds:getAmiIds"
 """The SDK's odd name of the data source aws_autoscaling_groups."""
 GROUP = "aws:autoscaling/getGroup:getGroup"
-NO_GROUPS: Mapping[str, Call] = {
-    GROUPS: lambda _arguments: {"names": [], "arns": []},
-    **OCI_CALLS,
-}
+NO_GROUPS: Mapping[str, Call] = {GROUPS: lambda _arguments: {"names": [], "arns": []}, **OCI_CALLS}
 """Answers of the clouds before the first `pulumi up`."""
 
 

@@ -65,10 +65,7 @@ def rows() -> Iterator[Row]:
             row = dict(zip(head, cells, strict=True))
             cause = row.get("cause") or row["problem"]
             yield Row(
-                cause=cause,
-                finding=row["finding"],
-                path=row["path"],
-                source=row.get("source", ""),
+                cause=cause, finding=row["finding"], path=row["path"], source=row.get("source", "")
             )
 
 
@@ -105,10 +102,7 @@ def test_the_finding_of_the_row_is_reported(cause: str) -> None:
     assert not others, "a stack with one fault has no other error"
 
 
-@for_each(
-    "data",
-    [on_eks(), on_gitlab(), on_oke(), on_site(cards())],
-)
+@for_each("data", [on_eks(), on_gitlab(), on_oke(), on_site(cards())])
 def test_without_a_fault_there_are_only_notes(data: dict[str, Any]) -> None:
     assert [one for one in findings_of(data) if one.severity != "note"] == []
 

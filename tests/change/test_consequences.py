@@ -100,7 +100,7 @@ def test_a_tag_of_the_stack_rolls_every_node_group_and_no_other_pool() -> None:
     """Tags are in the launch template, since EKS copies none to instances."""
     found = updates({"tags": {"environment": "test", "team": "ci"}})
     assert {one["id"] for one in found} == {
-        *("ci/system", "ci/t4", "ci/a100", "existing/system", "existing/t4"),
+        *("ci/system", "ci/t4", "ci/a100", "existing/system", "existing/t4")
     }
     assert {one["effect"] for one in found} == {"rolled"}
     assert found[0]["because"] == ["cluster.tags.team"]
@@ -200,10 +200,7 @@ def test_nodes_of_existing_clusters_have_no_updates() -> None:
 
 @pytest.mark.parametrize(
     ("change", "because"),
-    [
-        ({f"{GPU}.labels": ["cuda", "more"]}, ["write"]),
-        ({f"{GPU}.labels": GONE}, ["write"]),
-    ],
+    [({f"{GPU}.labels": ["cuda", "more"]}, ["write"]), ({f"{GPU}.labels": GONE}, ["write"])],
 )
 def test_changed_labels_replace_a_scale_set(change: dict[str, Any], because: list[str]) -> None:
     (one,) = updates(change)

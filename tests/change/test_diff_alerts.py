@@ -40,17 +40,9 @@ def test_a_shrinking_pool_is_an_alert_although_the_engine_only_updates_it() -> N
     [
         (group("replace", called_out=True), "ci/t4", "pool"),
         (group("replace", name="new", renamed_from="t4", called_out=True), "ci/t4", "pool"),
-        (
-            group("delete", kind="GitHub lane", name="gpu", called_out=True),
-            "ci/github/gpu",
-            "lane",
-        ),
+        (group("delete", kind="GitHub lane", name="gpu", called_out=True), "ci/github/gpu", "lane"),
         (group("replace", kind="network", name="network", called_out=True), "ci", "cluster"),
-        (
-            group("delete", kind="cluster", cluster="", name="ci", called_out=True),
-            "ci",
-            "cluster",
-        ),
+        (group("delete", kind="cluster", cluster="", name="ci", called_out=True), "ci", "cluster"),
     ],
 )
 def test_an_update_that_the_engine_also_shows_is_one_alert(one: Any, name: str, what: str) -> None:

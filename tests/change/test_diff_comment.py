@@ -47,7 +47,7 @@ HOSTILE = [
 ]
 
 ACTIVE = [
-    *("@", "#1", "GH-1", "://", "www.", "<img", "![", "](", "$", "&lt;", "**b", "%1", "!2", "~b"),
+    *("@", "#1", "GH-1", "://", "www.", "<img", "![", "](", "$", "&lt;", "**b", "%1", "!2", "~b")
 ]
 """Text that GitHub or GitLab would render as markup, link, mention or reference."""
 

@@ -91,10 +91,7 @@ def test_the_files_of_the_base_are_removed_at_the_end(project: Path) -> None:
 
 
 def test_the_files_are_removed_after_an_interrupt_too(project: Path) -> None:
-    with (
-        pytest.raises(KeyboardInterrupt),
-        repository(project).checked_out("HEAD") as root,
-    ):
+    with pytest.raises(KeyboardInterrupt), repository(project).checked_out("HEAD") as root:
         raise KeyboardInterrupt
     assert not root.exists()
     assert len(git(project, "worktree", "list").splitlines()) == 1

@@ -17,10 +17,7 @@ STACK: dict[str, Any] = {
             "eks": {"pools": {"t4": {"max_size": 1}, "cpu": {"max_size": 2}}},
             "github": {"lanes": {"gpu": {"pools": ["t4", "cpu"], "gpus": 1}}},
             "gitlab": {
-                "lanes": {
-                    "gpu": {"pools": ["t4"], "tags": ["gpu"]},
-                    "named": {"pools": ["t4"]},
-                }
+                "lanes": {"gpu": {"pools": ["t4"], "tags": ["gpu"]}, "named": {"pools": ["t4"]}}
             },
         }
     },

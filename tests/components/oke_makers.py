@@ -90,10 +90,7 @@ def addons(name: str, plan: OkePlan, opts: pulumi.ResourceOptions) -> OkeAddons:
 
 
 def node_pool(
-    name: str,
-    plan: OkePlan,
-    opts: pulumi.ResourceOptions,
-    which: OkePool | None = None,
+    name: str, plan: OkePlan, opts: pulumi.ResourceOptions, which: OkePool | None = None
 ) -> GpuNodePool:
     """Make a pool."""
     cluster = OkeClusterAttributes(

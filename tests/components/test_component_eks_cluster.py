@@ -7,7 +7,6 @@ from typing import Any
 
 import pulumi
 import pulumi_aws as aws
-import pytest
 
 from components.aws.cluster import EksCluster
 from fleet.catalog.eks import ADDONS_AFTER_NODES, ADDONS_BEFORE_NODES
@@ -16,7 +15,7 @@ from tests.engine import Registered, deploy_both, remembered
 
 
 @remembered
-def made(*, protect: bool = False, **eks: Any) -> Registered:
+def made(**eks: Any) -> Registered:
     plan = fleets.cluster({"eks": eks}).platform
 
     def program() -> None:
@@ -26,7 +25,7 @@ def made(*, protect: bool = False, **eks: Any) -> Registered:
             plan=plan,
             vpc_id="vpc-1",
             subnet_ids=subnets,
-            protect=protect,
+            protect=True,
             opts=fleets.providers(),
         )
         pulumi.export("kubeconfig", cluster.kubeconfig)
@@ -154,13 +153,6 @@ def test_an_admin_who_leaves_touches_nobody_else() -> None:
         )
 
 
-@pytest.mark.parametrize("protect", [True, False])
-def test_protection_is_of_the_cluster_alone(protect: bool) -> None:
-    found = made(protect=protect)
-    protected = [one.type for one in found.resources if one.protect]
-    assert protected == (["aws:eks/cluster:Cluster"] if protect else [])
-
-
 def test_the_kubeconfig_holds_no_credential() -> None:
     config = kubeconfig(made())
     (user,) = config["users"]
@@ -180,10 +172,3 @@ def test_the_kubeconfig_holds_no_credential() -> None:
 def test_the_kubeconfig_uses_the_profile_of_the_provider() -> None:
     environment = kubeconfig(made(profile="gpu"))["users"][0]["user"]["exec"]["env"]
     assert environment == [{"name": "AWS_PROFILE", "value": "gpu"}]
-
-
-def test_the_kubeconfig_is_secret() -> None:
-    found = made()
-    assert found.stack_outputs.is_secret("kubeconfig")
-    (outputs,) = found.outputs[found.one("gpu-runners:aws:EksCluster").urn]
-    assert outputs.is_secret("kubeconfig")

@@ -67,16 +67,6 @@ def test_the_release_waits_for_namespace_and_cluster(chart: str) -> None:
 
 
 @CHARTS
-def test_the_release_is_what_the_plan_says(chart: str) -> None:
-    release = planned(chart)
-    sent = made(release).one(RELEASE).inputs
-    assert sent["name"] == release.name, "Helm's own name would change with each replacement"
-    assert (sent["chart"], sent["version"]) == (release.chart, release.version)
-    assert sent["repositoryOpts"] == {"repo": release.repository}
-    assert sent["values"] == release.values
-
-
-@CHARTS
 def test_a_large_fleet_has_time_to_roll_and_is_not_rolled_back(chart: str) -> None:
     sent = made(planned(chart)).one(RELEASE).inputs
     assert sent["timeout"] >= 1800

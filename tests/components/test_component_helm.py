@@ -71,11 +71,6 @@ def test_what_helm_cannot_change_is_removed_first_and_made_anew() -> None:
     assert release.delete_before_replace, "two releases of one name cannot stand side by side"
 
 
-def test_the_removal_before_a_replacement_is_awaited() -> None:
-    release = installed(replace(PLAIN, replaced_on=("version",)))
-    assert not release.inputs.get("skipAwait"), "without waiting nothing clears the finalizers"
-
-
 @pytest.mark.parametrize("repository", [None, "https://mirror.example.org"])
 def test_a_chart_of_a_registry_has_no_repository(repository: str | None) -> None:
     sent = installed(replace(PLAIN, repository=repository)).inputs

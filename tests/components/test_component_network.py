@@ -21,7 +21,7 @@ def made(*, zones: str = "ab", nat: str = "one") -> Registered:
     plan = fleets.cluster({"eks": {"network": network}}).platform.network
     assert isinstance(plan, NewNetwork)
     return deploy_both(
-        lambda: Network("net", plan=plan, tags=TAGS, opts=fleets.providers()) and None,
+        lambda: Network("net", plan=plan, tags=TAGS, opts=fleets.providers()) and None
     )
 
 

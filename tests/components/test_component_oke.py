@@ -24,8 +24,7 @@ GPU = {"shape": "VM.GPU.A10.1"}
 
 def made(make: Any, plan: Any, **args: Any) -> Registered:
     return deploy_both(
-        lambda: make("one", plan, fleets.providers(), **args) and None,
-        calls=OCI_CALLS,
+        lambda: make("one", plan, fleets.providers(), **args) and None, calls=OCI_CALLS
     )
 
 
@@ -77,7 +76,7 @@ def test_domains_are_in_order_with_their_capacity() -> None:
     assert not any("preemptibleNodeConfig" in one for one in placed)
     reserved = "ocid1.capacityreservation.oc1.iad.aaaaone"
     (placed,) = pool(
-        oke_makers.pool(**GPU, availability_domains=wanted[1:], capacity_reservation_id=reserved),
+        oke_makers.pool(**GPU, availability_domains=wanted[1:], capacity_reservation_id=reserved)
     ).inputs["nodeConfigDetails"]["placementConfigs"]
     assert placed["capacityReservationId"] == reserved
     spot = pool(oke_makers.pool(**GPU, preemptible=True)).inputs["nodeConfigDetails"]

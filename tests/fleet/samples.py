@@ -1,9 +1,10 @@
-"""Stacks as data: the shipped ones, one that holds every key, and what is said of a bad one."""
+"""Stacks as data: the shipped ones and one with every key, and the findings about them."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path as File
 from typing import Any
@@ -22,7 +23,7 @@ from fleet.plan import ClusterPlan, build
 ROOT = File(__file__).parents[2]
 SHIPPED = ("staging", "prod")
 TODAY = date(2026, 11, 21)
-"""The day for which tests judge, unless they say another."""
+"""The day of the checks in tests, unless a test passes another."""
 
 GONE: Any = object()
 """As a change: remove the key."""
@@ -288,9 +289,16 @@ clusters:
 """
 
 
+@functools.cache
+def parsed_yaml(text: str) -> Any:
+    """Parse a text once; callers copy what they change."""
+    return yaml.safe_load(text)
+
+
 def shipped(name: str) -> dict[str, Any]:
-    """Return a stack file of the repository as it stands."""
-    return yaml.safe_load((ROOT / f"Pulumi.{name}.yaml").read_text(encoding="utf-8"))
+    """Return a stack file of the repository."""
+    text = (ROOT / f"Pulumi.{name}.yaml").read_text(encoding="utf-8")
+    return copy.deepcopy(parsed_yaml(text))
 
 
 def shipped_stack(name: str) -> dict[str, Any]:
@@ -300,11 +308,11 @@ def shipped_stack(name: str) -> dict[str, Any]:
 
 def every_key(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a valid stack that holds every key; `changes` are values by path, like `tags.team`."""
-    return changed(yaml.safe_load(_EVERY_KEY), changes or {})
+    return changed(parsed_yaml(_EVERY_KEY), changes or {})
 
 
 def changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy with other values at some paths; GONE removes what is there."""
+    """Return a copy with other values at some paths; GONE removes the key."""
     data = copy.deepcopy(data)
     for path, value in changes.items():
         *above, last = path.split(".")
@@ -320,7 +328,7 @@ def changed(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every place under the top of some data, with what stands there."""
+    """Yield every place under the top of some data, with its value."""
     if path:
         yield path, value
     if isinstance(value, dict):
@@ -331,13 +339,24 @@ def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from places(item, (*path, index))
 
 
+def changed_rows(rows: Iterable[tuple[Any, Any, str, str]]) -> Iterator[tuple[Any, ...]]:
+    """Expand rows of path, value, message and remedy to changes, path, message and remedy.
+
+    A row may have several changes and the path of the finding in place of path and value.
+    """
+    for first, second, message, remedy in rows:
+        several = isinstance(first, dict)
+        changes, path = (first, second) if several else ({first: second}, first)
+        yield changes, path, message, remedy
+
+
 def loaded(data: object) -> Fleet:
     """Load a stack whose secrets are all there."""
     return load(data, source="Pulumi.test.yaml", has_secret=lambda _name: True, today=TODAY)
 
 
 def judged(data: object, today: date = TODAY) -> tuple[Finding, ...]:
-    """Return everything that the checks say of a stack, silenced or not, errors or not."""
+    """Return every finding of the checks about a stack, silenced ones too."""
     parsed = parse(data)
     assert parsed.stack is not None
     assert not parsed.findings, parsed.findings
@@ -345,7 +364,7 @@ def judged(data: object, today: date = TODAY) -> tuple[Finding, ...]:
 
 
 def refused(data: object, *, has_secrets: bool = True) -> tuple[Finding, ...]:
-    """Return everything that is said of a stack that must not be deployed."""
+    """Return the findings of a stack that is refused."""
     with pytest.raises(StackFileError) as caught:
         load(data, source="Pulumi.test.yaml", has_secret=lambda _name: has_secrets)
     assert all(str(one) in str(caught.value) for one in caught.value.findings)

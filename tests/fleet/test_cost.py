@@ -6,13 +6,7 @@ import pytest
 
 from fleet.catalog.ec2 import INSTANCE_TYPES, instance_type
 from fleet.catalog.oci import SHAPES
-from fleet.cost import (
-    HOURS_PER_MONTH,
-    MonthlyCost,
-    monthly_cost,
-    not_counted,
-    price,
-)
+from fleet.cost import HOURS_PER_MONTH, MonthlyCost, monthly_cost, not_counted, price
 from tests.fleet.samples import cluster_of, pool_of
 
 T4 = "clusters.ci.eks.pools.t4"

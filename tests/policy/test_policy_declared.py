@@ -24,10 +24,7 @@ def test_the_shipped_stacks_declare_no_privileged_lane() -> None:
 
 @pytest.mark.parametrize(
     ("forge", "lane", "fields"),
-    [
-        ("github", "gpu-a100", {"container_mode": "dind"}),
-        ("gitlab", "a100", {"privileged": True}),
-    ],
+    [("github", "gpu-a100", {"container_mode": "dind"}), ("gitlab", "a100", {"privileged": True})],
 )
 def test_a_privileged_lane_is_found_by_its_logical_name(
     forge: str, lane: str, fields: dict[str, Any]

@@ -62,9 +62,7 @@ def test_an_unknown_value_does_not_affect_other_values() -> None:
 
 def test_a_path_through_an_unknown_value_is_unknown_and_an_absent_path_is_none() -> None:
     resource = Resource(
-        type="a:b:C",
-        name="x",
-        inputs={"known": {"inner": [1]}, "unknown": UNKNOWN, "text": "abc"},
+        type="a:b:C", name="x", inputs={"known": {"inner": [1]}, "unknown": UNKNOWN, "text": "abc"}
     )
     assert resource.at("known", "inner") == [1]
     assert resource.at("unknown", "inner") is UNKNOWN

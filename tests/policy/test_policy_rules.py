@@ -115,12 +115,7 @@ def test_the_ceiling_of_a_shipped_stack_is_its_number_of_gpus(stack: str) -> Non
 
 @pytest.mark.parametrize(
     "taints",
-    [
-        None,
-        [],
-        [{**TAINT, "key": "dedicated"}],
-        [{**TAINT, "effect": "PREFER_NO_SCHEDULE"}],
-    ],
+    [None, [], [{**TAINT, "key": "dedicated"}], [{**TAINT, "effect": "PREFER_NO_SCHEDULE"}]],
     ids=["absent", "empty", "another key", "a soft effect"],
 )
 def test_a_gpu_node_group_without_a_hard_taint_is_refused(taints: Any) -> None:
@@ -377,8 +372,6 @@ def test_an_oke_pool_without_declared_maximum_counts_its_size() -> None:
     [{"instanceTypes": ["g99.large"]}, {"instanceTypes": []}, {"scalingConfig": UNKNOWN}],
     ids=["not in the catalog", "no type", "unknown size"],
 )
-def test_an_unknown_number_of_gpus_is_refused_with_a_ceiling(
-    inputs: dict[str, Any],
-) -> None:
+def test_an_unknown_number_of_gpus_is_refused_with_a_ceiling(inputs: dict[str, Any]) -> None:
     (violation,) = rules.gpu_ceiling([group(**inputs)], DEFAULTS, 100)
     assert "unknown number of GPUs" in violation[1]

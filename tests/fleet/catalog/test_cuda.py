@@ -1,11 +1,6 @@
 """CUDA toolkits, driver branches, and the GPUs that need them."""
 
-from fleet.catalog.cuda import (
-    DRIVER_BRANCHES,
-    MINIMUM_DRIVER,
-    TOOLKIT_DRIVER,
-    DriverBranch,
-)
+from fleet.catalog.cuda import DRIVER_BRANCHES, MINIMUM_DRIVER, TOOLKIT_DRIVER, DriverBranch
 from fleet.catalog.gpus import FIRST_CUDA_OF_MAJOR, GPU_MODELS, GpuModel
 from tests.cases import for_each
 
@@ -57,9 +52,7 @@ def test_the_last_driver_of_a_gpu_runs_its_last_cuda(model: GpuModel) -> None:
 
 
 @EVERY_MODEL
-def test_the_first_cuda_of_a_major_is_not_newer_than_that_of_its_cards(
-    model: GpuModel,
-) -> None:
+def test_the_first_cuda_of_a_major_is_not_newer_than_that_of_its_cards(model: GpuModel) -> None:
     assert FIRST_CUDA_OF_MAJOR[model.compute_capability[0]] <= model.first_cuda
 
 

@@ -3,12 +3,7 @@ import re
 import pytest
 
 from fleet.catalog import ec2
-from fleet.catalog.ec2 import (
-    INSTANCE_TYPES,
-    InstanceType,
-    UnknownInstanceTypeError,
-    instance_type,
-)
+from fleet.catalog.ec2 import INSTANCE_TYPES, InstanceType, UnknownInstanceTypeError, instance_type
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.catalog.quotas import ec2_quota
 from tests.cases import for_each
@@ -17,9 +12,7 @@ EVERY_TYPE = for_each("instance", INSTANCE_TYPES.values(), ids=lambda instance: 
 
 
 @EVERY_TYPE
-def test_only_a_type_with_gpus_has_a_model_and_gpu_memory(
-    instance: InstanceType,
-) -> None:
+def test_only_a_type_with_gpus_has_a_model_and_gpu_memory(instance: InstanceType) -> None:
     if instance.gpu is not None:
         assert instance.gpus > 0
         assert instance.gpu in GPU_MODELS

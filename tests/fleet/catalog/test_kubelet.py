@@ -1,12 +1,7 @@
 import pytest
 
 from fleet.catalog.ec2 import INSTANCE_TYPES, InstanceType, instance_type
-from fleet.catalog.kubelet import (
-    eks_allocatable,
-    eks_pod_limit,
-    eks_reserved,
-    kernel_memory_mib,
-)
+from fleet.catalog.kubelet import eks_allocatable, eks_pod_limit, eks_reserved, kernel_memory_mib
 from fleet.kubernetes.resources import Resources
 from tests.cases import for_each
 

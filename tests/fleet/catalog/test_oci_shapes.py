@@ -1,15 +1,7 @@
 import pytest
 
 from fleet.catalog.gpus import GPU_MODELS
-from fleet.catalog.oci import (
-    SHAPES,
-    Ocpus,
-    Shape,
-    ShapeSizeError,
-    UnknownShapeError,
-    shape,
-    sized,
-)
+from fleet.catalog.oci import SHAPES, Ocpus, Shape, ShapeSizeError, UnknownShapeError, shape, sized
 from tests.cases import for_each
 
 EVERY_SHAPE = for_each("kind", SHAPES.values(), ids=lambda kind: kind.name)

@@ -2,12 +2,7 @@
 
 from datetime import date
 
-from fleet.catalog.images import (
-    GITHUB_RUNNER,
-    RUNNER_RELEASES,
-    runner_refused_from,
-    runner_version,
-)
+from fleet.catalog.images import GITHUB_RUNNER, RUNNER_RELEASES, runner_refused_from, runner_version
 from tests.cases import for_each
 
 

@@ -14,9 +14,7 @@ EVERY_VERSION = for_each("version", KUBERNETES_VERSIONS.values(), ids=lambda ver
 
 
 @for_each("pin", charts.CHARTS.values(), ids=lambda pin: pin.name)
-def test_a_chart_has_a_repository_or_an_oci_reference(
-    pin: charts.ChartPin,
-) -> None:
+def test_a_chart_has_a_repository_or_an_oci_reference(pin: charts.ChartPin) -> None:
     if pin.repository is None:
         assert pin.chart == f"oci://ghcr.io/actions/actions-runner-controller-charts/{pin.name}"
     else:

@@ -93,10 +93,7 @@ def test_a_reservation_is_of_one_instance_type() -> None:
 
 def test_a_preemptible_shape_that_oracle_does_not_list_is_a_warning() -> None:
     (finding,) = found("preemptible-unlisted", every_key())
-    assert (finding.severity, finding.path) == (
-        "warning",
-        "clusters.oci.oke.pools.a10.preemptible",
-    )
+    assert (finding.severity, finding.path) == ("warning", "clusters.oci.oke.pools.a10.preemptible")
 
 
 def test_quota_that_a_new_account_lacks_is_a_note_with_its_code() -> None:

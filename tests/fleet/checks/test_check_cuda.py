@@ -134,10 +134,7 @@ def test_a_default_image_with_too_new_a_cuda_is_a_warning() -> None:
     old = {"gpu": cards("T4", driver="470.223.02"), "cpu": {}}
     lanes = {"gpu": {"pools": ["gpu"], "gpus": 1}}
     (finding,) = found("cuda-driver", existing_of(old, lanes, gitlab=gitlab))
-    assert (finding.severity, finding.path) == (
-        "warning",
-        "clusters.site.gitlab.lanes.gl.cuda",
-    )
+    assert (finding.severity, finding.path) == ("warning", "clusters.site.gitlab.lanes.gl.cuda")
     gitlab["lanes"]["gl"]["image"] = image("12.4.1")
     (finding,) = found("cuda-driver", existing_of(old, lanes, gitlab=gitlab))
     assert finding.severity == "error"

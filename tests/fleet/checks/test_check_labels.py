@@ -101,8 +101,7 @@ def test_a_partitioned_card_counts_its_instances() -> None:
 
 def test_a_pool_without_gpus_may_have_any_label() -> None:
     data = existing_of(
-        {"cpu": {"labels": {PRODUCT: "T4"}}},
-        {"c": {"pools": ["cpu"], "cpu": 1, "memory": "1Gi"}},
+        {"cpu": {"labels": {PRODUCT: "T4"}}}, {"c": {"pools": ["cpu"], "cpu": 1, "memory": "1Gi"}}
     )
     assert found("label-owned", data) == []
 

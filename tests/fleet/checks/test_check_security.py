@@ -26,9 +26,7 @@ def allowing(*ranges: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("ranges", [["0.0.0.0/0"], ["8.0.0.0/8"], ["0.0.0.0/1", "128.0.0.0/1"]])
-def test_a_wide_api_range_is_a_warning_and_an_error_if_strict(
-    ranges: list[str],
-) -> None:
+def test_a_wide_api_range_is_a_warning_and_an_error_if_strict(ranges: list[str]) -> None:
     (finding,) = found("public-endpoint", allowing(*ranges))
     assert (finding.severity, finding.path) == ("warning", API)
     assert all(one in finding.message for one in ranges)
@@ -57,10 +55,7 @@ def access(**more: Any) -> dict[str, Any]:
 def test_rights_to_secrets_are_a_warning_and_an_error_if_strict(resource: str) -> None:
     rule = {"resources": ["pods", resource], "verbs": ["get", "create"]}
     (finding,) = found("wide-access", access(permissions=[rule]))
-    assert (finding.severity, finding.path) == (
-        "warning",
-        f"{LANE}.kubernetes_access.permissions",
-    )
+    assert (finding.severity, finding.path) == ("warning", f"{LANE}.kubernetes_access.permissions")
     assert finding.message.startswith(f"lets jobs get, create {resource} in ci-jobs")
     (finding,) = found("wide-access", {**access(permissions=[rule]), "strict": True})
     assert finding.severity == "error"
@@ -193,10 +188,7 @@ def test_a_version_or_a_digest_is_a_pin() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "key"),
-    [
-        ({"container_mode": "dind"}, "container_mode"),
-        ({"run_as_root": True}, "run_as_root"),
-    ],
+    [({"container_mode": "dind"}, "container_mode"), ({"run_as_root": True}, "run_as_root")],
 )
 def test_privileges_of_a_github_lane_are_warnings(changes: dict[str, Any], key: str) -> None:
     (finding,) = found("privileged", lane(**changes))

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet.clusters.autoscaler import (
-    AutoscalerPlan,
-    autoscaler_policy,
-    priorities,
-    priorities_text,
-)
+from fleet.clusters.autoscaler import AutoscalerPlan, autoscaler_policy, priorities, priorities_text
 from fleet.clusters.nodes import Pool
 from tests.fleet.samples import cluster_of, eks_of, required_labels
 

@@ -75,12 +75,7 @@ def test_the_facts_of_a_node_are_those_of_the_file() -> None:
 
 @for_each(
     ("sharing", "advertised"),
-    [
-        (GONE, 8),
-        ({"mig": "1g.5gb"}, 56),
-        ({"mig": "7g.40gb"}, 8),
-        ({"time_slicing": 4}, 32),
-    ],
+    [(GONE, 8), ({"mig": "1g.5gb"}, 56), ({"mig": "7g.40gb"}, 8), ({"time_slicing": 4}, 32)],
 )
 def test_a_node_advertises_cards_times_what_each_is_shared_as(
     sharing: Any, advertised: int

@@ -6,7 +6,7 @@ from typing import Any
 
 from fleet.findings import Finding
 from tests.cases import for_each
-from tests.fleet.samples import GONE, every_key, loaded, told
+from tests.fleet.samples import GONE, changed_rows, every_key, loaded, told
 
 HONEY = "clusters.honey"
 POOLS = f"{HONEY}.existing.pools"
@@ -15,17 +15,20 @@ VULKAN = f"{HONEY}.github.lanes.vulkan"
 MIG = f"{HONEY}.github.lanes.mig"
 ACCESS = f"{MIG}.kubernetes_access"
 SKA = f"{HONEY}.gitlab.lanes.ska-gpu-a100"
+EKS_POOLS = "clusters.ci.eks.pools"
+TOKEN = "clusters.ci.gitlab.lanes.token"
+MIG_1G = {"mig": "1g.5gb"}
 
-BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
+BROKEN: tuple[tuple[Any, Any, str, str], ...] = (
     # facts of the nodes
-    ({f"{A100}.cpu": GONE}, f"{A100}.cpu", "is missing", "allocatable CPU of a node"),
-    ({f"{A100}.memory": GONE}, f"{A100}.memory", "is missing", "allocatable memory"),
-    ({f"{A100}.disk": GONE}, f"{A100}.disk", "is missing", "allocatable ephemeral storage"),
-    ({f"{A100}.labels": {}}, f"{A100}.labels", "is empty", "add at least one entry"),
+    (f"{A100}.cpu", GONE, "is missing", "allocatable CPU of a node"),
+    (f"{A100}.memory", GONE, "is missing", "allocatable memory"),
+    (f"{A100}.disk", GONE, "is missing", "allocatable ephemeral storage"),
+    (f"{A100}.labels", {}, "is empty", "add at least one entry"),
     ({f"{A100}.gpu": GONE}, f"{A100}.gpus", "gpu is missing", "one of P100, V100"),
     ({f"{A100}.gpus": GONE}, f"{A100}.gpu", "gpus is missing", "gpus: 8"),
-    ({f"{A100}.gpu": "A100"}, f"{A100}.gpu", "is not a GPU model", "did you mean A100"),
-    ({f"{POOLS}.cpu.driver": "580.95"}, f"{POOLS}.cpu.driver", "have no GPU", "remove driver"),
+    (f"{A100}.gpu", "A100", "is not a GPU model", "did you mean A100"),
+    (f"{POOLS}.cpu.driver", "580.95", "have no GPU", "remove driver"),
     ({f"{POOLS}.dri.devices": {"nvme": 1}}, f"{POOLS}.dri.devices.nvme", "", "'dri'"),
     (
         {f"{POOLS}.cpu.labels": {"kubernetes.io/hostname": "honey", "example.com/role": "dri"}},
@@ -35,18 +38,18 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
     ),
     # sharing
     ({f"{A100}.gpu": "A10"}, f"{A100}.sharing.mig", "the A10 has no MIG", "use time_slicing"),
-    ({f"{A100}.sharing.mig": "1g.10mb"}, f"{A100}.sharing.mig", "the required form", "gb"),
-    ({f"{A100}.sharing.mig": "2g.5gb"}, f"{A100}.sharing.mig", "not a MIG profile", "1g.5gb"),
-    ({f"{A100}.sharing": {}}, f"{A100}.sharing", "has no time_slicing or mig", "exactly one"),
+    (f"{A100}.sharing.mig", "1g.10mb", "the required form", "gb"),
+    (f"{A100}.sharing.mig", "2g.5gb", "not a MIG profile", "1g.5gb"),
+    (f"{A100}.sharing", {}, "has no time_slicing or mig", "exactly one"),
     (
-        {"clusters.ci.eks.pools.t4.sharing": {"mig": "1g.5gb"}},
-        "clusters.ci.eks.pools.t4.sharing.mig",
+        {f"{EKS_POOLS}.t4.sharing": MIG_1G},
+        f"{EKS_POOLS}.t4.sharing.mig",
         "the T4 has no MIG",
         "use time_slicing",
     ),
     (
-        {"clusters.ci.eks.pools.a100.sharing": {"mig": "1g.5gb"}},
-        "clusters.ci.eks.pools.a100.sharing.mig",
+        {f"{EKS_POOLS}.a100.sharing": MIG_1G},
+        f"{EKS_POOLS}.a100.sharing.mig",
         "does not partition",
         "use time_slicing",
     ),
@@ -64,45 +67,35 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
         "advertiser: provider",
     ),
     # lanes
-    ({f"{MIG}.gpu": "T4"}, f"{MIG}.gpu", "pool a100 have A100-40GB", "correct gpu"),
-    ({f"{SKA}.memory_limit": "1Gi"}, f"{SKA}.memory_limit", "MiB, below memory", "lower memory"),
-    ({f"{VULKAN}.gpu": "T4"}, f"{VULKAN}.gpu", "requests no GPU", "gpus: 1"),
-    ({f"{VULKAN}.device": "kvm"}, f"{VULKAN}.device", "pool dri does not offer", "{kvm: 4}"),
-    ({f"{MIG}.device_access": "privileged"}, f"{MIG}.device_access", "no device", "device: dri"),
-    ({f"{MIG}.device": "dri"}, f"{MIG}.device", "together with gpus", "split the lane"),
-    (
-        {f"{VULKAN}.runtime_class": "kata"},
-        f"{VULKAN}.runtime_class",
-        "does not declare",
-        "remove it",
-    ),
-    ({f"{SKA}.max_cpu": 1}, f"{SKA}.max_cpu", "is below cpu", "lower cpu"),
-    ({f"{SKA}.max_memory": "1Gi"}, f"{SKA}.max_memory", "is below memory", "lower memory"),
-    ({f"{SKA}.max_cpu": 200}, f"{SKA}.max_cpu", "requests 200 cpu", "lower max_cpu"),
-    ({f"{SKA}.max_memory": "2000Gi"}, f"{SKA}.max_memory", "2000Gi memory", "lower max_memory"),
+    (f"{MIG}.gpu", "T4", "pool a100 have A100-40GB", "correct gpu"),
+    (f"{SKA}.memory_limit", "1Gi", "MiB, below memory", "lower memory"),
+    (f"{VULKAN}.gpu", "T4", "requests no GPU", "gpus: 1"),
+    (f"{VULKAN}.device", "kvm", "pool dri does not offer", "{kvm: 4}"),
+    (f"{MIG}.device_access", "privileged", "no device", "device: dri"),
+    (f"{MIG}.device", "dri", "together with gpus", "split the lane"),
+    (f"{VULKAN}.runtime_class", "kata", "does not declare", "remove it"),
+    (f"{SKA}.max_cpu", 1, "is below cpu", "lower cpu"),
+    (f"{SKA}.max_memory", "1Gi", "is below memory", "lower memory"),
+    (f"{SKA}.max_cpu", 200, "requests 200 cpu", "lower max_cpu"),
+    (f"{SKA}.max_memory", "2000Gi", "2000Gi memory", "lower max_memory"),
     ({f"{SKA}.hpa": {"min_replicas": 3, "max_replicas": 2}}, f"{SKA}.hpa.max_replicas", "", ""),
     ({f"{SKA}.pull_policy": ["Always"]}, f"{SKA}.pull_policy[0]", "not one of", "'always'"),
-    ({f"{SKA}.tags": [f"t{n}" for n in range(50)]}, f"{SKA}.tags", "default tags", "remove 5"),
+    (f"{SKA}.tags", [f"t{n}" for n in range(50)], "default tags", "remove 5"),
     (
-        {"clusters.ci.gitlab.lanes.token.gpus": 0, "clusters.ci.gitlab.lanes.token.cpu": 1}
-        | {"clusters.ci.gitlab.lanes.token.memory": "1Gi"}
-        | {"clusters.ci.gitlab.lanes.token.default_tags": True}
-        | {"clusters.ci.gitlab.lanes.token.pools": ["system"]},
-        "clusters.ci.gitlab.lanes.token.default_tags",
+        {f"{TOKEN}.gpus": 0, f"{TOKEN}.cpu": 1}
+        | {f"{TOKEN}.memory": "1Gi"}
+        | {f"{TOKEN}.default_tags": True}
+        | {f"{TOKEN}.pools": ["system"]},
+        f"{TOKEN}.default_tags",
         "requests no GPU",
         "add gpus",
     ),
     # rights of jobs
     ({ACCESS: {}}, ACCESS, "has no namespace", "namespaces: [ci-jobs]"),
-    ({f"{ACCESS}.namespaces": ["arc-runners"]}, f"{ACCESS}.namespaces", "credentials", "[ci-jobs]"),
-    ({f"{ACCESS}.existing_namespaces": ["kube-system"]}, f"{ACCESS}.existing_namespaces", "", ""),
-    ({f"{ACCESS}.namespaces": ["default"]}, f"{ACCESS}.namespaces", "in every cluster", "exist"),
-    (
-        {f"{ACCESS}.namespaces": ["shared"]},
-        f"{ACCESS}.namespaces",
-        "is also in existing_namespaces",
-        "in one",
-    ),
+    (f"{ACCESS}.namespaces", ["arc-runners"], "credentials", "[ci-jobs]"),
+    (f"{ACCESS}.existing_namespaces", ["kube-system"], "", ""),
+    (f"{ACCESS}.namespaces", ["default"], "in every cluster", "exist"),
+    (f"{ACCESS}.namespaces", ["shared"], "is also in existing_namespaces", "in one"),
     (
         {f"{ACCESS}.permissions.0.resources": ["*"]},
         f"{ACCESS}.permissions[0].resources[0]",
@@ -118,7 +111,7 @@ BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
 )
 
 
-@for_each(("changes", "path", "message", "remedy"), BROKEN)
+@for_each(("changes", "path", "message", "remedy"), changed_rows(BROKEN))
 def test_each_rule_is_one_finding_with_a_place_and_a_remedy(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:

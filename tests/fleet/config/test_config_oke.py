@@ -5,20 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tests.cases import for_each
-from tests.fleet.samples import GONE, every_key, told
+from tests.fleet.samples import GONE, changed_rows, every_key, told
 
 OKE = "clusters.oci.oke"
 SYSTEM = f"{OKE}.pools.system"
 A10 = f"{OKE}.pools.a10"
 
-SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
-    ({f"{A10}.shape": "VM.GPU.A10.3"}, f"{A10}.shape", "is not an OCI shape", "VM.GPU.A10.2"),
-    (
-        {f"{A10}.shape": "BM.GPU.A10.4"},
-        f"{A10}.preemptible",
-        "bare metal",
-        "remove preemptible",
-    ),
+SLIPS: list[tuple[Any, Any, str, str]] = [
+    (f"{A10}.shape", "VM.GPU.A10.3", "is not an OCI shape", "VM.GPU.A10.2"),
+    ({f"{A10}.shape": "BM.GPU.A10.4"}, f"{A10}.preemptible", "bare metal", "remove preemptible"),
     (
         {f"{A10}.sharing": {"mig": "1g.5gb"}},
         f"{A10}.sharing.mig",
@@ -38,32 +33,17 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
         "advertiser: device_plugin",
     ),
     (
-        {"clusters.oci.github.lanes.a10.image": "example/runner:2.338.0"},
         "clusters.oci.github.lanes.a10.image",
+        "example/runner:2.338.0",
         "without its registry",
         "docker.io/example/runner:2.338.0",
     ),
-    (
-        {"clusters.oci.github.lanes.a10.gpu": "A100-40GB"},
-        "clusters.oci.github.lanes.a10.gpu",
-        "pool a10 have A10",
-        "remove a10",
-    ),
-    (
-        {f"{A10}.boot_volume_gb": 199},
-        f"{A10}.boot_volume_gb",
-        "is 199, below 200",
-        "boot_volume_gb: 400 or more",
-    ),
-    ({f"{A10}.ocpus": 2}, f"{A10}.ocpus", "has a fixed size", "remove ocpus"),
-    ({f"{SYSTEM}.ocpus": GONE}, f"{SYSTEM}.ocpus", "is missing", "ocpus: 2"),
-    (
-        {f"{SYSTEM}.memory_gb": 512},
-        f"{SYSTEM}.memory_gb",
-        "is outside the limits",
-        "within the limits",
-    ),
-    ({f"{SYSTEM}.ocpus": 500}, f"{SYSTEM}.ocpus", "is outside the limits", "within the limits"),
+    ("clusters.oci.github.lanes.a10.gpu", "A100-40GB", "pool a10 have A10", "remove a10"),
+    (f"{A10}.boot_volume_gb", 199, "is 199, below 200", "boot_volume_gb: 400 or more"),
+    (f"{A10}.ocpus", 2, "has a fixed size", "remove ocpus"),
+    (f"{SYSTEM}.ocpus", GONE, "is missing", "ocpus: 2"),
+    (f"{SYSTEM}.memory_gb", 512, "is outside the limits", "within the limits"),
+    (f"{SYSTEM}.ocpus", 500, "is outside the limits", "within the limits"),
     (
         {f"{SYSTEM}.preemptible": True},
         f"{SYSTEM}.capacity_reservation_id",
@@ -71,8 +51,8 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
         "or preemptible",
     ),
     (
-        {f"{SYSTEM}.availability_domains": ["Uocm:US-ASHBURN-AD-3"]},
         f"{SYSTEM}.availability_domains",
+        ["Uocm:US-ASHBURN-AD-3"],
         "not a domain of the cluster",
         "Uocm:US-ASHBURN-AD-1",
     ),
@@ -82,15 +62,10 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
         "more than one availability domain",
         "list the reservation's domain",
     ),
-    ({f"{SYSTEM}.max_size": 1}, f"{SYSTEM}.max_size", "below min_size", "raise max_size"),
-    ({f"{SYSTEM}.image_id": "latest"}, f"{SYSTEM}.image_id", "form", "like ocid1.image."),
-    (
-        {f"{SYSTEM}.sharing": {"time_slicing": 2}},
-        f"{SYSTEM}.sharing",
-        "VM.Standard.E5.Flex has no GPU",
-        "remove sharing",
-    ),
-    ({f"{OKE}.version": "1.33"}, f"{OKE}.version", "on OKE", "1.35"),
+    (f"{SYSTEM}.max_size", 1, "below min_size", "raise max_size"),
+    (f"{SYSTEM}.image_id", "latest", "form", "like ocid1.image."),
+    (f"{SYSTEM}.sharing", {"time_slicing": 2}, "VM.Standard.E5.Flex has no GPU", "remove sharing"),
+    (f"{OKE}.version", "1.33", "on OKE", "1.35"),
     (
         {f"{OKE}.availability_domains": ["AD-1"]},
         f"{OKE}.availability_domains[0]",
@@ -100,24 +75,16 @@ SLIPS: list[tuple[dict[str, Any], str, str, str]] = [
     ({f"{SYSTEM}.min_size": 0}, f"{OKE}.pools", "no CPU pool with min_size of 1", "system:"),
     ({"tags": {"a.b": "c"}}, "tags.a.b", "which OCI rejects", "rename the tag"),
     (
-        {f"{OKE}.network.worker_subnet_id": "ocid1.subnet.oc1.iad.aaaa"},
         f"{OKE}.network.worker_subnet_id",
+        "ocid1.subnet.oc1.iad.aaaa",
         "belongs to an existing VCN",
         "remove worker_subnet_id",
     ),
-    (
-        {"clusters.oci-existing.oke.network.worker_subnet_id": GONE},
-        "clusters.oci-existing.oke.network.worker_subnet_id",
-        "is missing",
-        "ocid1.subnet",
-    ),
+    ("clusters.oci-existing.oke.network.worker_subnet_id", GONE, "is missing", "ocid1.subnet"),
 ]
 
 
-@for_each(
-    ("changes", "path", "message", "remedy"),
-    SLIPS,
-)
+@for_each(("changes", "path", "message", "remedy"), changed_rows(SLIPS))
 def test_a_mistake_is_one_finding_with_path_and_remedy(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from tests.cases import for_each
-from tests.fleet.samples import GONE, every_key, loaded, refused
+from tests.fleet.samples import GONE, changed_rows, every_key, loaded, refused
 
 EKS = "clusters.ci.eks"
 T4 = f"{EKS}.pools.t4"
 A100 = f"{EKS}.pools.a100"
+SYSTEM = f"{EKS}.pools.system"
+NETWORK = f"{EKS}.network"
 GPU = "clusters.ci.github.lanes.gpu"
 GL = "clusters.ci.gitlab.lanes.gl"
 VPC = "clusters.existing.eks.network"
 
-# what is changed, where it is told, what is said, and a part of the remedy
-BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
-    ({"tags.aws:team": "x"}, "tags.aws:team", "starts with aws:", "rename the tag"),
-    ({"tags.AWS:team": "x"}, "tags.AWS:team", "starts with aws:", "rename the tag"),
+# Path, value, and parts of the message and of the remedy; or changes and path.
+BROKEN: list[tuple[Any, Any, str, str]] = [
+    ("tags.aws:team", "x", "starts with aws:", "rename the tag"),
+    ("tags.AWS:team", "x", "starts with aws:", "rename the tag"),
     (
         {EKS: GONE},
         "clusters.ci",
@@ -26,13 +28,13 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     # the network
     (
-        {f"{EKS}.network.vpc_id": "vpc-0123456789abcdef0", f"{EKS}.network.zones": GONE}
-        | {f"{EKS}.network.nat": GONE, f"{EKS}.network.cidr": GONE},
-        f"{EKS}.network.subnet_ids",
+        {f"{NETWORK}.vpc_id": "vpc-0123456789abcdef0", f"{NETWORK}.zones": GONE}
+        | {f"{NETWORK}.nat": GONE, f"{NETWORK}.cidr": GONE},
+        f"{NETWORK}.subnet_ids",
         "lists no zone, but EKS needs subnets in at least two",
         "add another zone",
     ),
-    ({f"{EKS}.network": {}}, f"{EKS}.network", "has no cidr or vpc_id", "like cidr: 10.0.0.0/16"),
+    (NETWORK, {}, "has no cidr or vpc_id", "like cidr: 10.0.0.0/16"),
     (
         {f"{VPC}.cidr": "10.0.0.0/16", f"{VPC}.subnet_ids": GONE}
         | {f"{VPC}.zones": ["eu-central-1a", "eu-central-1b"], f"{VPC}.vpc_id": GONE}
@@ -41,54 +43,44 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         "belongs to an existing VPC",
         "remove subnet_ids, or replace cidr",
     ),
+    (f"{VPC}.zones", ["eu-central-1a", "eu-central-1b"], "VPC to create", "vpc_id"),
+    (f"{VPC}.nat", "one", "belongs to a VPC to create", "remove nat"),
+    (f"{NETWORK}.zones", ["us-west-2a"], "lists one zone, but EKS", "add another zone"),
     (
-        {f"{VPC}.zones": ["eu-central-1a", "eu-central-1b"]},
-        f"{VPC}.zones",
-        "VPC to create",
-        "vpc_id",
-    ),
-    ({f"{VPC}.nat": "one"}, f"{VPC}.nat", "belongs to a VPC to create", "remove nat"),
-    (
-        {f"{EKS}.network.zones": ["us-west-2a"]},
-        f"{EKS}.network.zones",
-        "lists one zone, but EKS",
-        "add another zone",
-    ),
-    (
-        {f"{EKS}.network.zones": ["us-west-2a", "us-west-2b", "us-west-2a"]},
-        f"{EKS}.network.zones",
+        f"{NETWORK}.zones",
+        ["us-west-2a", "us-west-2b", "us-west-2a"],
         "lists a zone twice",
         "list each zone once",
     ),
     # the cluster
     (
         {f"{EKS}.region": "us-gov-west-1", f"{EKS}.pools.a100": GONE}
-        | {f"{EKS}.network.zones": ["us-gov-west-1a", "us-gov-west-1b"]}
+        | {f"{NETWORK}.zones": ["us-gov-west-1a", "us-gov-west-1b"]}
         | {"clusters.ci.github.lanes.big": GONE},
         f"{EKS}.region",
         "is outside AWS' commercial partition",
         "use a commercial region",
     ),
     (
-        {f"{EKS}.network.zones": ["us-west-2a", "us-west-2b", "us-east-1a"]},
+        {f"{NETWORK}.zones": ["us-west-2a", "us-west-2b", "us-east-1a"]},
         f"{EKS}.region",
         "is us-west-2, but the network lists zone us-east-1a",
         "use region: us-east-1, or",
     ),
     (
-        {f"{T4}.zones": ["us-west-2d"]},
         f"{T4}.zones",
+        ["us-west-2d"],
         "lists us-west-2d, where the network has no subnet",
         "choose from us-west-2a, us-west-2b",
     ),
     (
-        {f"{T4}.release_version": "1.34.10-20260903"},
         f"{T4}.release_version",
+        "1.34.10-20260903",
         "but the cluster runs Kubernetes 1.35",
         "remove it for the pinned release",
     ),
     (
-        {f"{EKS}.pools.system.min_size": 0},
+        {f"{SYSTEM}.min_size": 0},
         f"{EKS}.pools",
         "has no CPU pool with min_size of 1 or more",
         "system: {instance_types: [m6i.large], min_size: 2, max_size: 4}",
@@ -96,14 +88,14 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
     # pools
     ({f"{T4}.min_size": 11}, f"{T4}.max_size", "is 10, below min_size (11)", "raise max_size or"),
     (
-        {f"{T4}.instance_types": ["g4dn.xlarge", "g5.xlarge"]},
         f"{T4}.instance_types",
+        ["g4dn.xlarge", "g5.xlarge"],
         "different GPU models or GPU counts",
         "make one pool for each",
     ),
     (
-        {f"{T4}.instance_types": ["g4dn.xlarge", "g4dn.12xlarge"]},
         f"{T4}.instance_types",
+        ["g4dn.xlarge", "g4dn.12xlarge"],
         "different GPU models or GPU counts",
         "make one pool for each",
     ),
@@ -119,21 +111,16 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         "is 99, below 100, so CUDA images fill the disk",
         "disk_gib: 200 or more",
     ),
+    (f"{SYSTEM}.sharing", {"time_slicing": 2}, "m6i.large has no GPU", "remove sharing"),
     (
-        {f"{EKS}.pools.system.sharing": {"time_slicing": 2}},
-        f"{EKS}.pools.system.sharing",
-        "m6i.large has no GPU",
-        "remove sharing",
-    ),
-    (
-        {f"{T4}.ami_type": "AL2023_x86_64_STANDARD"},
         f"{T4}.ami_type",
+        "AL2023_x86_64_STANDARD",
         "but the instance types have GPUs",
         "use AL2023_x86_64_NVIDIA",
     ),
     (
-        {f"{EKS}.pools.system.ami_type": "AL2023_x86_64_NVIDIA"},
-        f"{EKS}.pools.system.ami_type",
+        f"{SYSTEM}.ami_type",
+        "AL2023_x86_64_NVIDIA",
         "but the instance types have no GPU",
         "use AL2023_x86_64_STANDARD",
     ),
@@ -218,15 +205,10 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         "hides all GPUs of a job",
         "remove it",
     ),
+    (f"{GPU}.pools", ["t4", "t4"], "contains a pool twice", "list each pool once"),
     (
-        {f"{GPU}.pools": ["t4", "t4"]},
-        f"{GPU}.pools",
-        "contains a pool twice",
-        "list each pool once",
-    ),
-    (
-        {f"{GPU}.min_runners": 5},
         f"{GPU}.min_runners",
+        5,
         "is 5, above max_runners (4)",
         "lower min_runners or raise max_runners",
     ),
@@ -268,7 +250,7 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
         "has no runner or token or existing_secret",
         "like runner: {group_id: 42}",
     ),
-    ({f"{GL}.runner": {}}, f"{GL}.runner", "has no group_id or project_id or instance", "add"),
+    (f"{GL}.runner", {}, "has no group_id or project_id or instance", "add"),
     (
         {f"{GL}.runner.project_id": 1},
         f"{GL}.runner",
@@ -284,10 +266,7 @@ BROKEN: list[tuple[dict[str, Any], str, str, str]] = [
 ]
 
 
-@for_each(
-    ("changes", "path", "message", "remedy"),
-    BROKEN,
-)
+@for_each(("changes", "path", "message", "remedy"), changed_rows(BROKEN))
 def test_a_broken_rule_is_one_finding_at_the_value_to_change(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:

@@ -92,11 +92,7 @@ FOLLOWS: list[tuple[str, dict[str, Any], str]] = [
         {f"{EKS}.pools.system.min_size": "2"},
         "pools.system.min_size",
     ),
-    (
-        "EFA may have had its zone",
-        {f"{EKS}.pools.a100.zones": ["a"]},
-        "pools.a100.zones[0]",
-    ),
+    ("EFA may have had its zone", {f"{EKS}.pools.a100.zones": ["a"]}, "pools.a100.zones[0]"),
     (
         "a capacity block may have had its reservation",
         {f"{EKS}.pools.a100.capacity_reservation_id": "block"},

@@ -43,10 +43,7 @@ def test_a_pod_template_has_kubernetes_spelling_throughout() -> None:
                     env=(EnvVar(name="A", value="b"),),
                     resources=ResourceRequirements(requests=Resources(cpu_m=500, memory_mib=256)),
                     volume_mounts=(VolumeMount(name="dri", mount_path="/dev/dri", read_only=True),),
-                    security_context=SecurityContext(
-                        privileged=False,
-                        run_as_user=1,
-                    ),
+                    security_context=SecurityContext(privileged=False, run_as_user=1),
                     restart_policy="Always",
                     startup_probe=Probe(command=("true",), failure_threshold=3, period_seconds=5),
                 ),
@@ -80,10 +77,7 @@ def test_a_pod_template_has_kubernetes_spelling_throughout() -> None:
                         "limits": {"memory": "256Mi"},
                     },
                     "volumeMounts": [{"name": "dri", "mountPath": "/dev/dri", "readOnly": True}],
-                    "securityContext": {
-                        "privileged": False,
-                        "runAsUser": 1,
-                    },
+                    "securityContext": {"privileged": False, "runAsUser": 1},
                     "restartPolicy": "Always",
                     "startupProbe": {
                         "exec": {"command": ["true"]},

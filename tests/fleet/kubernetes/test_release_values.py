@@ -74,8 +74,5 @@ def test_tuples_become_lists_at_every_depth() -> None:
 def test_an_object_with_a_rendering_of_its_own_is_what_it_renders() -> None:
     requests = Resources(cpu_m=500, memory_mib=64)
     assert to_values(Outer(anything=ResourceRequirements(requests=requests))) == {
-        "anything": {
-            "requests": {"cpu": "500m", "memory": "64Mi"},
-            "limits": {"memory": "64Mi"},
-        }
+        "anything": {"requests": {"cpu": "500m", "memory": "64Mi"}, "limits": {"memory": "64Mi"}}
     }

@@ -110,7 +110,7 @@ def test_a_cluster_names_the_version_of_every_chart_that_is_installed_on_it() ->
     }
     assert charts["gha-runner-scale-set"] == "0.14.2"
     assert report()["clusters"]["honey"]["charts"].keys() == {
-        *("gha-runner-scale-set-controller", "gha-runner-scale-set", "gitlab-runner"),
+        *("gha-runner-scale-set-controller", "gha-runner-scale-set", "gitlab-runner")
     }
 
 

@@ -70,9 +70,7 @@ def follows_the_grammar(text: str) -> None:
 
 
 @for_each("name", SHIPPED)
-def test_the_picture_shows_every_lane_with_its_labels_and_every_pool(
-    name: str,
-) -> None:
+def test_the_picture_shows_every_lane_with_its_labels_and_every_pool(name: str) -> None:
     whole = report_json(loaded(shipped_stack(name)))
     text = picture_of(whole)
     follows_the_grammar(text)

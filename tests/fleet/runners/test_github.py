@@ -278,11 +278,7 @@ def test_credentials_are_an_app_or_an_existing_secret() -> None:
     secret = theirs.lanes[0].external_secret
     assert secret is not None
     assert (secret.name, secret.namespace) == ("app-keys", "arc-runners")
-    assert secret.keys == (
-        "github_app_id",
-        "github_app_installation_id",
-        "github_app_private_key",
-    )
+    assert secret.keys == ("github_app_id", "github_app_installation_id", "github_app_private_key")
     assert theirs.lanes[0].release.values["githubConfigSecret"] == "app-keys"
 
 
@@ -461,12 +457,7 @@ def test_runner_and_daemon_share_work_directory_socket_and_externals() -> None:
     assert environment(DIND, "runner")["RUNNER_WAIT_FOR_DOCKER_IN_SECONDS"] == "120"
     externals = container(DIND, "init-dind-externals")
     assert externals["image"] == container(DIND, "runner")["image"]
-    assert externals["command"] == [
-        "cp",
-        "-r",
-        "/home/runner/externals/.",
-        "/home/runner/tmpDir/",
-    ]
+    assert externals["command"] == ["cp", "-r", "/home/runner/externals/.", "/home/runner/tmpDir/"]
     # The externals come first: the daemon has to find them.
     assert [each["name"] for each in DIND["spec"]["initContainers"]] == [
         "init-dind-externals",

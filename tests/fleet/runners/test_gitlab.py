@@ -235,10 +235,7 @@ def test_config_toml_has_the_runners_keys() -> None:
     ]
     assert config == {
         "executor": "kubernetes",
-        "environment": [
-            "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
-            "TORCH_HOME=/tmp/torch",
-        ],
+        "environment": ["NVIDIA_DRIVER_CAPABILITIES=compute,utility", "TORCH_HOME=/tmp/torch"],
         "feature_flags": {
             "FF_USE_ADVANCED_POD_SPEC_CONFIGURATION": True,
             "FF_PRINT_POD_EVENTS": True,
