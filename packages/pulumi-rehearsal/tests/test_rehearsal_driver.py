@@ -144,7 +144,7 @@ def test_ambient_credentials_are_hidden_and_nothing_else_is(observed: Observed) 
 def test_the_stack_file_is_not_written(observed: Observed) -> None:
     text = (observed.folder / "Pulumi.tiny.yaml").read_text()
     assert "placeholder" not in text
-    assert "encryptionsalt" not in text
+    assert "encryptedkey" not in text
 
 
 def test_the_progress_is_one_line_for_each_phase(observed: Observed) -> None:
