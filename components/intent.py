@@ -59,7 +59,7 @@ AnyPool: TypeAlias = PoolComponent | Pool
 
 
 class InvalidArguments(pulumi.RunError):
-    """Arguments that no resource can be registered with; the engine prints it without traceback."""
+    """Invalid arguments of a component; the engine prints the error without a traceback."""
 
     def __init__(self, component: str, mistakes: Iterable[str]) -> None:
         super().__init__("\n".join([f"{component}: invalid arguments.", *mistakes]))
@@ -103,6 +103,16 @@ def pool_plans(component: str, pools: Sequence[AnyPool]) -> tuple[Pool, ...]:
         raise InvalidArguments(
             component,
             ["  pools: is empty.\n    Pass at least one pool, for example pools=[t4]."],
+        )
+    named = [pool for pool in pools if isinstance(pool, str)]
+    if named:
+        raise InvalidArguments(
+            component,
+            [
+                f"  pools: has the name {name!r}.\n    Pass the pool itself, for example the "
+                "GpuNodeGroup, or existing_pool(...) for nodes that exist already."
+                for name in named
+            ],
         )
     return tuple(pool if isinstance(pool, Pool) else pool.plan for pool in pools)
 

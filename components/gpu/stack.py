@@ -15,7 +15,6 @@ from components import intent
 from components.helm import install, namespace
 from components.intent import AnyPool
 from fleet.config.gpu_stack import Advertiser, GpuStack
-from fleet.config.gpu_stack import GpuOperator as OperatorConfig
 from fleet.gpu_stack.ownership import ownership
 from fleet.gpu_stack.plan import gpu_stack_plan
 from fleet.kubernetes.releases import Release
@@ -101,8 +100,9 @@ def _plan(
         raise intent.InvalidArguments(
             component, [f"  pools: {', '.join(without)} has no GPU.\n    Pass GPU pools only."]
         )
-    spec = None if operator is None else intent.read(OperatorConfig, component, operator)
-    stack = GpuStack(advertiser=advertiser, operator=spec)
+    keywords = {"advertiser": advertiser, "operator": operator and dict(operator)}
+    stack = intent.read(GpuStack, component, keywords, within="operator")
+    spec = stack.operator
     plan = gpu_stack_plan(
         plans, stack, ownership(stack), system=intent.system_placement(system_pools)
     )

@@ -54,6 +54,14 @@ class ArcController(pulumi.ComponentResource):
                 "private_key": {"secret": "privateKey"} if private_key is not None else None,
             }
             given = {key: value for key, value in app.items() if value is not None}
+            if not given and existing_secret is None:
+                raise intent.InvalidArguments(
+                    f"ArcController {name}",
+                    [
+                        "  app_id: is missing.\n    Pass app_id, installation_id and private_key "
+                        "of a GitHub App, or existing_secret, the name of a Secret with them."
+                    ],
+                )
             access = intent.read(
                 GitHubAccess,
                 f"ArcController {name}",

@@ -6,17 +6,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 import pulumi_oci as oci
 import pytest
-from pulumi_rehearsal import rehearse
+from pulumi_rehearsal import existing, rehearse
 from pulumi_rehearsal.standin import aws as stand_in_aws
 from pulumi_rehearsal.standin import oci as stand_in_oci
-from pulumi_rehearsal.standin.kind import Resource
 
 from components.aws.cluster import EksClusterAttributes
 from components.aws.pool import EksPoolOptions, GpuNodeGroup
@@ -226,7 +225,23 @@ MISTAKES: Mapping[str, tuple[Mistake, str]] = {
     ),
     "a controller without credentials": (
         lambda opts: ArcController("arc", url="https://github.com/org", opts=opts),
-        "has no app or existing_secret",
+        "app_id: is missing",
+    ),
+    "an unknown advertiser": (
+        lambda opts: GpuOperator(
+            "operator", pools=[existing_pool("a100", **A100)], advertiser=cast("Any", "plugin")
+        ),
+        "use 'device_plugin', 'operator' or 'provider'",
+    ),
+    "the operator's driver without its version": (
+        lambda opts: GpuOperator(
+            "operator", pools=[existing_pool("a100", **A100)], driver_version="580"
+        ),
+        "\n  driver_version: ",
+    ),
+    "a pool by its name": (
+        lambda opts: DevicePlugin("plugin", pools=cast("Any", ["t4"]), opts=opts),
+        "Pass the pool itself",
     ),
     "a lane without a controller": (
         lambda opts: ArcLane(
@@ -305,13 +320,6 @@ REGISTERED = {
 """Component of each snippet, and types that it registers."""
 
 
-def _existing(token: str, scope: str, id: str, **properties: Any) -> Resource:
-    """Return a resource that exists before the program runs."""
-    return Resource(
-        urn="", type=token, name=id, id=id, scope=scope, inputs=properties, outputs=properties
-    )
-
-
 AWS = stand_in_aws.scope({"region": "us-west-2"})
 OCI = stand_in_oci.scope({"region": "us-ashburn-1"})
 POLICIES = (
@@ -320,8 +328,8 @@ POLICIES = (
     "AmazonEKS_CNI_Policy",
 )
 EXISTING = [
-    _existing("aws:eks/cluster:Cluster", AWS, "ci", name="ci", version="1.35"),
-    _existing(
+    existing.resource("aws:eks/cluster:Cluster", AWS, "ci", name="ci", version="1.35"),
+    existing.resource(
         "aws:iam/role:Role",
         AWS,
         "ci-node",
@@ -332,7 +340,7 @@ EXISTING = [
         ),
         managedPolicyArns=[f"arn:aws:iam::aws:policy/{name}" for name in POLICIES],
     ),
-    _existing(
+    existing.resource(
         "oci:ContainerEngine/cluster:Cluster",
         OCI,
         "ocid1.cluster.oc1.iad.aaaaexample",

@@ -144,7 +144,7 @@ def test_ambient_credentials_are_hidden_and_nothing_else_is(observed: Observed) 
 def test_the_stack_file_is_not_written(observed: Observed) -> None:
     text = (observed.folder / "Pulumi.tiny.yaml").read_text()
     assert "placeholder" not in text
-    assert "encryptionsalt" not in text
+    assert "encryptedkey" not in text
 
 
 def test_the_progress_is_one_line_for_each_phase(observed: Observed) -> None:
@@ -300,7 +300,8 @@ def test_an_exception_of_the_program_is_its_message_once_and_leaves_no_scratch_f
 
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     result = rehearse_tiny(program=program)
-    assert result.problems == ("refused: the program's own words",)
+    (problem,) = result.problems
+    assert problem.startswith("refused: the program's own words (ValueError at ")
     assert "Traceback" in (result.folder / "engine.log").read_text()
     assert "Traceback" not in (result.folder / "report.md").read_text()
     assert {"Pulumi.yaml", "Pulumi.tiny.yaml", "state", "home"} <= set(during)

@@ -1,4 +1,4 @@
-"""Resource types without a stand-in of their own."""
+"""Resource types and data sources without a stand-in of their own."""
 
 from __future__ import annotations
 
@@ -45,3 +45,23 @@ def test_every_installed_sdk_without_stand_ins_is_served() -> None:
     assert "policy" not in every
     assert "rehearsal" not in every
     assert "aws" not in {package.name for package in generic.packages(frozenset({"aws"}))}
+
+
+def test_a_data_source_answers_with_its_arguments_and_the_types_of_the_sdk() -> None:
+    found = generic.lookup_of("aws:ec2/getAmi:getAmi")
+    assert found is not None
+    answer = found.invoke({"mostRecent": True}, "aws:x", World())
+    assert answer["id"] == "getAmi"
+    assert answer["mostRecent"] is True
+    assert answer["tags"] == {}
+    assert answer["blockDeviceMappings"] == []
+    assert "its answer is made up" in found.warning
+
+
+def test_a_data_source_in_a_module_named_like_a_python_keyword_is_found() -> None:
+    assert generic.lookup_of("aws:lambda/getFunction:getFunction") is not None
+
+
+def test_a_data_source_of_no_installed_sdk_has_no_stand_in() -> None:
+    assert generic.lookup_of("aws:ec2/getNothing:getNothing") is None
+    assert generic.lookup_of("nosuchcloud:a/getB:getB") is None

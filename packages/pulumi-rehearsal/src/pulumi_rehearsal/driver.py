@@ -174,12 +174,14 @@ def serving(
     packages: Sequence[Package], world: World, faults: Faults, *, only_known_types: bool = False
 ) -> Generator[list[Server]]:
     """Serve a stand-in for each package, all with the same world; stop them at the end."""
-    unknown: Callable[[str], Kind | None] = generic.kind_of
-    if only_known_types:
-        unknown = _refused
-    else:
+    if not only_known_types:
         packages = [*packages, *generic.packages(frozenset(one.name for one in packages))]
-    servers = [Server(package, world, faults, unknown) for package in packages]
+    servers = [
+        Server(package, world, faults)
+        if only_known_types
+        else Server(package, world, faults, generic.kind_of, generic.lookup_of)
+        for package in packages
+    ]
     try:
         for server in servers:
             server.start()
@@ -187,10 +189,6 @@ def serving(
     finally:
         for server in servers:
             server.stop()
-
-
-def _refused(token: str) -> None:
-    return None
 
 
 def _revisions(
@@ -479,7 +477,7 @@ class _Rehearsal:
 
     def _check_nothing_left(self) -> None:
         for one in self._world.all():
-            if (one.scope, one.type, one.id) not in self._existing:
+            if (one.scope, one.type, one.id) not in self._existing and not self._world.is_kept(one):
                 self._problem(f"left after destroy: {one.type} {one.name} ({one.id})")
         for resource in _resources(self._scratch.exported()):
             name = resource["urn"].rpartition("::")[2]

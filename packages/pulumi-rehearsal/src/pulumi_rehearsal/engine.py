@@ -268,7 +268,11 @@ def _drop_debug_messages() -> None:
     The SDK waits for an answer to each of several messages per resource (pulumi/pulumi
     sdk/python/lib/pulumi/log.py), a tenth of the time of a program.
     """
-    log.debug = lambda *_arguments, **_options: None
+
+    def drop(*_arguments: object, **_options: object) -> None:
+        pass
+
+    log.debug = drop
 
 
 @functools.cache

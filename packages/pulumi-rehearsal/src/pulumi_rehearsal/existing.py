@@ -1,16 +1,24 @@
 """Resources that exist before the program runs, such as a Secret that another team creates.
 
-Pass them to `rehearse(existing=[...])`. Each exists in every Kubernetes cluster of the rehearsal.
-For another cloud, build a `Resource` with the type token, id and scope that the program looks up.
+Pass them to `rehearse(existing=[...])`. A Kubernetes object exists in every cluster of the
+rehearsal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from pulumi_rehearsal.standin.kind import Properties, Resource
 from pulumi_rehearsal.standin.kubernetes.cluster import NAMESPACE, OUTSIDE, SECRET
 from pulumi_rehearsal.standin.kubernetes.pods import RUNTIME_CLASS
+
+
+def resource(token: str, scope: str, id: str, /, **properties: Any) -> Resource:
+    """Return a resource of any type; `scope` is like `aws:eu-west-1`, see `kind.Call.scope`."""
+    return Resource(
+        urn="", type=token, name=id, id=id, scope=scope, inputs=properties, outputs=properties
+    )
 
 
 def secret(namespace: str, name: str, keys: Iterable[str] = ()) -> Resource:

@@ -13,6 +13,10 @@ from pulumi_rehearsal.engine import Complaint, Outcome
 ECHOES: Final = frozenset({"update failed", "preview failed", "destroy failed"})
 """Messages that the engine prints after the reason, without adding anything to it."""
 
+_LIBRARY: Final = re.compile(
+    r"[/\\](site-packages|dist-packages|pulumi_rehearsal|python3\.\d+)[/\\]"
+)
+
 
 def verdict(outcome: Outcome, protected: int = 0) -> str:
     """Return a summary of a command; `protected` counts the resources it must not destroy."""
@@ -28,18 +32,43 @@ def verdict(outcome: Outcome, protected: int = 0) -> str:
 
 
 def reasons(complaints: Sequence[Complaint]) -> list[str]:
-    """Return each reason once, without the SDK's traceback and without `ECHOES`."""
-    texts = list(dict.fromkeys(_without_traceback(str(complaint)) for complaint in complaints))
+    """Return each reason once, without `ECHOES`; a bug of the program with its file and line."""
+    texts = list(dict.fromkeys(_shortened(str(complaint)) for complaint in complaints))
     found = [text for text in texts if text not in ECHOES]
     return found or texts or ["the engine failed and gave no reason; see engine.log"]
 
 
-def _without_traceback(text: str) -> str:
+def _shortened(text: str) -> str:
     """Return the message of an exception that arrives with its traceback, and both again."""
-    text = text.partition("\nTraceback (most recent call last)")[0]
-    return re.sub(
+    text, _, trace = text.partition("\nTraceback (most recent call last)")
+    text = re.sub(
         r"^(an unhandled error occurred: |python inline source runtime error: )+", "", text
     )
+    # The engine repeats type and name of a resource with a wrong property, and prints the value.
+    text = re.sub(
+        r"^(\S+ \S+): \S+ resource '[^']*': (property \S+ value \{.*?\} )?has a problem: ",
+        r"\1: ",
+        text,
+        flags=re.DOTALL,
+    )
+    return f"{text}{_location(text, trace)}"
+
+
+def _location(text: str, trace: str) -> str:
+    """Return the type of a built-in exception and the last line of the program in `trace`.
+
+    Exceptions of other types, such as `pulumi.RunError`, have a message for users.
+    """
+    _, _, last = trace.rpartition("Traceback (most recent call last)")
+    kinds = re.findall(r"^(\w+)(?=:|$)", last, flags=re.MULTILINE)
+    frames = re.findall(r'^  File "([^"<]+)", line (\d+)', last, flags=re.MULTILINE)
+    own = [f for f in frames if not _LIBRARY.search(f[0])]
+    if not kinds or not own:
+        return ""
+    remedy = {
+        "ModuleNotFoundError": "; install the package in the environment of the rehearsal",
+    }.get(kinds[-1], "")
+    return f" ({kinds[-1]} at {short(Path(own[-1][0]))}, line {own[-1][1]}){remedy}"
 
 
 def short(path: Path) -> str:

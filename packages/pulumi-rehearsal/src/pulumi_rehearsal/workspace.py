@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from pulumi import automation
 
-from pulumi_rehearsal import interrupts
+from pulumi_rehearsal import interrupts, vault
 from pulumi_rehearsal.cli import Cli
 from pulumi_rehearsal.engine import Command, Stack
 from pulumi_rehearsal.errors import RehearsalError
@@ -30,9 +29,12 @@ from pulumi_rehearsal.stackfile import StackFile
 
 HIDDEN: Final = (
     *("AWS_", "AZURE_", "ARM_", "GOOGLE_", "OCI_", "TF_VAR_", "CLOUDFLARE_", "DIGITALOCEAN_"),
-    *("GITHUB_TOKEN", "GITLAB_", "PULUMI_", "KUBE", "HELM_"),
+    *("GITHUB_TOKEN", "GITLAB_", "PULUMI_", "KUBE", "HELM_", "VAULT_"),
 )
 """Prefixes of hidden environment variables: credentials and settings of tools."""
+
+_KEY: Final = ("secretsprovider:", "encryptedkey:")
+"""Lines of a stack file that hold the key of its secrets."""
 
 Program = Callable[[], None]
 
@@ -73,8 +75,8 @@ class Workspace:
         """Replace the stack's configuration by a stack file, with these values set on top."""
         settings = self.folder / f"Pulumi.{self.stack.name}.yaml"
         earlier = settings.read_text(encoding="utf-8") if settings.exists() else ""
-        salt = [line for line in earlier.splitlines() if line.startswith("encryptionsalt:")]
-        settings.write_text("\n".join([*salt, file.text]), encoding="utf-8")
+        key = [line for line in earlier.splitlines() if line.startswith(_KEY)]
+        settings.write_text("\n".join([*key, file.text]), encoding="utf-8")
         values = {
             **{key: automation.ConfigValue(text) for key, text in (plain_values or {}).items()},
             **{
@@ -126,6 +128,7 @@ def opened(
     command. Raises `RehearsalError` if the engine refuses a command.
     """
     folder = Path(tempfile.mkdtemp(prefix="pulumi-rehearsal-"))
+    scope = ExitStack()
     try:
         (folder / "state").mkdir()
         (folder / "home").mkdir()
@@ -137,18 +140,21 @@ def opened(
             pack.host(folder / "host")
             environment["PATH"] = f"{folder / 'host'}{os.pathsep}{os.environ.get('PATH', '')}"
             environment[STACK_FILE] = str(folder / f"Pulumi.{name}.yaml")
+        environment |= scope.enter_context(vault.served())
         local = _Workspace(
             work_dir=str(folder),
             pulumi_home=str(folder / "home"),
             program=program,
             pulumi_command=Command(cli),
             env_vars=environment,
+            secrets_provider=vault.PROVIDER,
         )
         yield Workspace(folder=folder, stack=Stack(name, local))
     except automation.CommandError as error:
         raise RehearsalError(f"the engine refused a command: {error}") from None
     finally:
         with interrupts.ignored():
+            scope.close()
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -178,7 +184,6 @@ def _link_files(project: Path, scratch: Path) -> None:
 def _engine_environment(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
     return {
         "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
-        "PULUMI_CONFIG_PASSPHRASE": secrets.token_hex(16),
         "PULUMI_DEBUG_PROVIDERS": ",".join(f"{name}:{port}" for name, port in ports.items()),
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from pulumi_rehearsal.standin.aws import KINDS, LOOKUPS, tokens
 from pulumi_rehearsal.standin.kind import Invalid, Refusal
@@ -101,3 +103,20 @@ def test_the_region_is_the_providers(account):
 def test_the_caller_is_of_the_made_up_account(account):
     identity = account.look("aws:index/getCallerIdentity:getCallerIdentity")
     assert identity["accountId"] == "111122223333"
+
+
+def test_a_policy_document_is_rendered(account):
+    statement = {
+        "actions": ["sts:AssumeRole"],
+        "principals": [{"type": "Service", "identifiers": ["ec2.amazonaws.com"]}],
+        "conditions": [{"test": "StringEquals", "variable": "aws:Source", "values": ["x"]}],
+    }
+    found = account.look("aws:iam/getPolicyDocument:getPolicyDocument", statements=[statement])
+    assert json.loads(found["json"])["Statement"] == [
+        {
+            "Effect": "Allow",
+            "Action": ["sts:AssumeRole"],
+            "Principal": {"Service": ["ec2.amazonaws.com"]},
+            "Condition": {"StringEquals": {"aws:Source": ["x"]}},
+        }
+    ]

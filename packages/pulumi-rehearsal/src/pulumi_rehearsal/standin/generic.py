@@ -1,4 +1,4 @@
-"""Resource types that no stand-in knows: inputs are checked against the SDK, outputs made up.
+"""Resource types and data sources without a stand-in of their own: outputs are made up.
 
 A made-up output has the type that the SDK declares, so that a program can pass it on. No rule of
 the cloud is checked and each change counts as a change in place; the report says so once per type.
@@ -7,12 +7,12 @@ the cloud is checked and each change counts as a change in place; the report say
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any, ClassVar, Final, cast, get_args, get_origin
 
 from pulumi_rehearsal.standin import schema
-from pulumi_rehearsal.standin.kind import Call, Kind
+from pulumi_rehearsal.standin.kind import Call, Kind, Lookup
 from pulumi_rehearsal.standin.server import Package
 from pulumi_rehearsal.standin.values import Properties
 from pulumi_rehearsal.standin.world import World
@@ -20,6 +20,11 @@ from pulumi_rehearsal.standin.world import World
 WARNING: Final = (
     "has no stand-in: its inputs are checked against the SDK, its outputs are made up, and no rule "
     "of the cloud is checked"
+)
+
+
+LOOKUP_WARNING: Final = (
+    "has no stand-in: its answer is made up, with empty lists; pass lookups=[...] for real values"
 )
 
 
@@ -50,6 +55,27 @@ def kind_of(token: str) -> Kind | None:
     return cast("Kind", type("Generic", (GenericKind,), members)())
 
 
+class GenericLookup(Lookup):
+    """A data source without rules; `lookup_of` makes a subclass for each."""
+
+    warning: ClassVar[str] = LOOKUP_WARNING
+    output_types: ClassVar[Mapping[str, Any]] = {}
+
+    def invoke(self, args: Properties, scope: str, world: World) -> Properties:
+        source = self.token.rpartition(":")[2]
+        made_up = {name: _made_up(name, hint, source) for name, hint in self.output_types.items()}
+        return {**made_up, **args}
+
+
+def lookup_of(token: str) -> Lookup | None:
+    """Return the data source, or `None` if no installed SDK has it."""
+    outputs = schema.lookup_outputs(token)
+    if outputs is None:
+        return None
+    members = {"token": token, "output_types": outputs}
+    return cast("Lookup", type("Generic", (GenericLookup,), members)())
+
+
 def packages(known: frozenset[str]) -> list[Package]:
     """Return a package for each installed Pulumi SDK that is none of `known`."""
     return [
@@ -74,7 +100,8 @@ def _made_up(name: str, hint: Any, id: str) -> Any:
         return origin()
     if origin is str:
         return id if name == "id" else f"{name}-of-{id}"
-    if isinstance(origin, type) and issubclass(origin, (list, tuple)):
+    if isinstance(origin, type) and issubclass(origin, Sequence):
         return []
     # An object, a mapping, or a union of types.
-    return {} if not get_args(hint) or origin is dict else None
+    is_mapping = isinstance(origin, type) and issubclass(origin, Mapping)
+    return {} if is_mapping or not get_args(hint) else None

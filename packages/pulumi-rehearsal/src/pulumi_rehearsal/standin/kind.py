@@ -175,6 +175,8 @@ class Lookup:
     """One data source, such as `aws:ec2/getVpc:getVpc`."""
 
     token: ClassVar[str]
+    warning: ClassVar[str] = ""
+    """A warning for the report if the program uses the data source, empty for none."""
 
     def invoke(self, args: Properties, scope: str, world: World) -> Properties:
         """Return the data source's answer. Raises `Invalid` or `Refusal` as the provider would."""

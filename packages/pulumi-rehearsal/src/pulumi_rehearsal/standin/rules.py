@@ -71,6 +71,6 @@ def must_exist(
         noun = token.rpartition(":")[2]
         raise Refusal(
             f"{error}: {noun} {wanted!r} does not exist; refer to the resource's output, or make "
-            "this one depend on it"
+            "this one depend on it; if it exists before the program runs, pass existing=[...]"
         )
     return found

@@ -11,6 +11,8 @@ import difflib
 import enum
 import functools
 import importlib
+import keyword
+import re
 import sys
 import types
 import typing
@@ -98,6 +100,25 @@ def outputs(token: str) -> Mapping[str, Any]:
     hints = {} if cls is None else dict(_getters(cls))
     plain = {name: get_args(hint)[0] for name, hint in hints.items() if get_args(hint)}
     return {name: hint for name, hint in plain.items() if not _admits_none(hint)}
+
+
+@functools.cache
+def lookup_outputs(token: str) -> Mapping[str, Any] | None:
+    """Return the type of each output of a data source, `None` if no installed SDK has it."""
+    package, module, name = token.split(":", 2)
+    function = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    home = f"pulumi_{package.replace('-', '_')}"
+    folder = module.partition("/")[0].lower()
+    folder = f"{folder}_" if keyword.iskeyword(folder) else folder
+    for path in (f"{home}.{folder}.{function}", f"{home}.{function}"):
+        try:
+            found = importlib.import_module(path)
+        except ModuleNotFoundError:
+            continue
+        cls = getattr(found, f"{name[0].upper()}{name[1:]}Result", None)
+        if cls is not None:
+            return {key: hint for key, hint in _getters(cls) if not _admits_none(hint)}
+    return None
 
 
 def _getters(cls: type) -> Iterator[tuple[str, Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from concurrent import futures
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -90,8 +90,8 @@ def _answering(method: Method) -> Method:
 class Server(provider_pb2_grpc.ResourceProviderServicer):
     """The provider protocol over a `World`.
 
-    `unknown` returns the kind of a type that the package does not know; by default such a type is
-    refused.
+    `unknown` and `unknown_lookup` return the kind of a type and the data source that the package
+    does not know; by default both are refused.
     """
 
     def __init__(
@@ -100,9 +100,11 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         world: World,
         faults: Faults,
         unknown: Callable[[str], Kind | None] = lambda token: None,
+        unknown_lookup: Callable[[str], Lookup | None] = lambda token: None,
     ) -> None:
         self.package = package
         self._unknown = unknown
+        self._unknown_lookup = unknown_lookup
         self.world = world
         self.faults = faults
         self.defects: list[str] = []
@@ -296,9 +298,11 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
     @_answering
     def Invoke(self, request: Any, context: Context) -> Any:
         """Return the answer of a data source."""
-        lookup = self._lookups.get(request.tok)
+        lookup = self._lookups.get(request.tok) or self._unknown_lookup(request.tok)
         if lookup is None:
             raise Refusal(self._unknown_type(request.tok, "lookups"))
+        self._warn_once(request.tok, lookup.warning, self._lookups)
+        self._lookups[request.tok] = lookup
         args = wire.decode(request.args).properties
         with self.world.lock:
             answer = lookup.invoke(args, self._scope(context), self.world)
@@ -320,11 +324,14 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         kind = self._kinds.get(token) or self.package.fallback(token) or self._unknown(token)
         if kind is None:
             raise Invalid(("", self._unknown_type(token, "kinds")))
-        if kind.warning and token not in self._kinds:
-            event = Event(action="warned", urn="", type=token, name="", detail=kind.warning)
-            self.world.note(event)
+        self._warn_once(token, kind.warning, self._kinds)
         self._kinds[token] = kind
         return kind
+
+    def _warn_once(self, token: str, warning: str, used: Container[str]) -> None:
+        if warning and token not in used:
+            event = Event(action="warned", urn="", type=token, name="", detail=warning)
+            self.world.note(event)
 
     def _unknown_type(self, token: str, option: str) -> str:
         return f"the rehearsal has no stand-in for {token}; pass one with {option}=[...]"

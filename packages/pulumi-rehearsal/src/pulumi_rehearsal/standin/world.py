@@ -43,6 +43,7 @@ class World:
         self._gone: list[Resource] = []
         self._generations: Counter[str] = Counter()
         self._calls: Counter[str] = Counter()
+        self._kept: set[tuple[str, str, str]] = set()
 
     def add(self, resource: Resource) -> None:
         """Add a resource. Raises `ValueError` if one of its type and id exists in its scope."""
@@ -54,6 +55,16 @@ class World:
                 )
             self._resources[key] = resource
             self._generations[resource.urn] += 1
+
+    def add_kept(self, resource: Resource, warning: str) -> None:
+        """Add a resource that a destroy leaves in the cloud, as the real provider does."""
+        self.add(resource)
+        self._kept.add(_key(resource))
+        self.record("warned", resource, warning)
+
+    def is_kept(self, resource: Resource) -> bool:
+        """Whether a destroy leaves the resource in the cloud."""
+        return _key(resource) in self._kept
 
     def replace(self, resource: Resource) -> None:
         """Put `resource` in the place of the one of the same scope, type and id."""

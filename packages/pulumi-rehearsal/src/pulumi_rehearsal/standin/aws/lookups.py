@@ -1,13 +1,14 @@
-"""AWS data sources that need no resource of the stack: account, region, partition, zones."""
+"""AWS data sources that need no resource: account, region, partition, zones, policy documents."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
 from pulumi_rehearsal.standin.aws.base import ACCOUNT, PARTITION, arn, region_of
 from pulumi_rehearsal.standin.kind import Lookup, Properties
-from pulumi_rehearsal.standin.properties import texts
+from pulumi_rehearsal.standin.properties import objects, texts
 from pulumi_rehearsal.standin.world import World
 
 ZONES: Final = {"us-east-1": "abcdef", "us-west-1": "ab", "us-west-2": "abcd"}
@@ -83,6 +84,45 @@ class GetAvailabilityZones(Lookup):
         }
 
 
+class GetPolicyDocument(Lookup):
+    """The JSON of an IAM policy document.
+
+    Source: hashicorp/terraform-provider-aws internal/service/iam/policy_document_data_source.go
+    """
+
+    token = "aws:iam/getPolicyDocument:getPolicyDocument"
+
+    def invoke(self, args: Properties, scope: str, world: World) -> Properties:
+        """Render the statements; source and override documents are ignored."""
+        document = {
+            "Version": args.get("version") or "2012-10-17",
+            "Statement": [_statement(one) for one in objects(args, "statements")],
+        }
+        text = json.dumps(document, indent=2)
+        return {**args, "id": "policy-document", "json": text, "minifiedJson": json.dumps(document)}
+
+
+def _statement(given: Properties) -> Properties:
+    lists = {
+        name: texts(given, key)
+        for name, key in (
+            ("Action", "actions"),
+            ("NotAction", "notActions"),
+            ("Resource", "resources"),
+            ("NotResource", "notResources"),
+        )
+    }
+    principals = {
+        name: {one["type"]: texts(one, "identifiers") for one in objects(given, key)}
+        for name, key in (("Principal", "principals"), ("NotPrincipal", "notPrincipals"))
+    }
+    conditions: dict[str, Properties] = {}
+    for one in objects(given, "conditions"):
+        conditions.setdefault(one["test"], {})[one["variable"]] = texts(one, "values")
+    found: Properties = {**lists, **principals, "Condition": conditions, "Sid": given.get("sid")}
+    return {"Effect": given.get("effect") or "Allow", **{k: v for k, v in found.items() if v}}
+
+
 def _short(region: str) -> str:
     """Return a region as zone ids have it: `usw2` for us-west-2, `apse1` for ap-southeast-1."""
     area, *directions, number = region.split("-")
@@ -95,4 +135,5 @@ LOOKUPS = (
     GetRegion(),
     GetPartition(),
     GetAvailabilityZones(),
+    GetPolicyDocument(),
 )

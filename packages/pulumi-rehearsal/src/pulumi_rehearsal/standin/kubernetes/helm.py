@@ -82,7 +82,11 @@ class HelmRelease(Kind):
                     f"Helm release {release.id!r}: namespace {release.namespace!r} does not exist "
                     "in this cluster: take its name from the cluster's Namespace resource"
                 )
-            world.add(created_by(release, cluster.NAMESPACE, release.namespace))
+            world.add_kept(
+                created_by(release, cluster.NAMESPACE, release.namespace),
+                "createNamespace of a release makes it, and Helm does not delete it with the "
+                "release; register a Namespace, which a destroy deletes",
+            )
         self._apply(release, None, world)
         return release.id, {**call.inputs, **_results(release, 1)}
 
