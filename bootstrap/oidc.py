@@ -41,7 +41,7 @@ class Issuer:
     bound: Claim | None
     """Claim that limits `exact_preview` to the project, if `exact_preview` does not contain it."""
     deploy: Mapping[str, Claim]
-    """By environment."""
+    """Claim of the jobs that may deploy, by environment."""
 
     @property
     def host(self) -> str:

@@ -54,7 +54,7 @@ class RolePlan:
     """`preview` or `deploy-<environment>`; the name of the bootstrap precedes it."""
     description: str
     claims: Mapping[str, tuple[str, Claim]]
-    """By kind of issuer, its host and the claim that a job must have."""
+    """Host of the issuer, and the claim that a job must have, by kind of issuer."""
     scope: Scope
     stack: str | None
     """The stack that the role deploys; `None` for the role that previews every stack."""
@@ -99,7 +99,7 @@ class AwsPlan:
     providers: tuple[ProviderPlan, ...]
     preview: RolePlan
     deploy: Mapping[str, RolePlan]
-    """By environment."""
+    """Deploy role by environment."""
     tags: dict[str, str]
 
 

@@ -106,7 +106,7 @@ class Update(Section):
     what: str = ""
     """cluster, pool or lane."""
     id: str = ""
-    """Cluster; cluster/pool; cluster/forge/lane."""
+    """`cluster`, `cluster/pool` or `cluster/forge/lane`, by names."""
     effect: str = ""
     """replaced, renamed, rolled, new nodes only, removed or shrunk."""
     because: list[str] = Field(default=[])

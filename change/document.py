@@ -29,16 +29,16 @@ MAX_BYTES: Final = 8_000_000
 """Upper limit of `diff.json`; `tools/untrusted.py` unpacks no larger one."""
 
 MAX_TEXT: Final = 4_000
-"""Characters of one value, reason or note."""
+"""Maximum length of one value, reason or note."""
 
 MAX_REMARKS: Final = 100
-"""Number of reasons, and of notes."""
+"""Maximum number of reasons, and of notes."""
 
 MAX_RESOURCES: Final = 2_000
-"""Resources that are listed one by one; the counts include all."""
+"""Maximum number of resources in the list; the counts include all resources."""
 
 MAX_PROPERTIES: Final = 200
-"""Properties that are listed per resource."""
+"""Maximum number of properties in the list of one resource."""
 
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Path_ = Annotated[str, Field(max_length=500)]
@@ -65,7 +65,7 @@ Kind = Literal[
     "provider",
     "other",
 ]
-"""What people call a component of the program."""
+"""Kind of a component, as the diff prints it."""
 
 
 def _readable(value: object, validate: ValidatorFunctionWrapHandler) -> object:

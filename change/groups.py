@@ -47,8 +47,8 @@ _COMPONENTS: Final[tuple[tuple[str, Kind, tuple[str, ...]], ...]] = (
 COMPONENTS: Final[Mapping[str, tuple[Kind, frozenset[str]]]] = {
     f"gpu-runners:{token}": (kind, frozenset(types)) for token, kind, types in _COMPONENTS
 }
-"""What people call each component, and its defining resource types: a replacement of one of them
-replaces the component."""
+"""Kind and defining resource types by component: a replacement of one of these types replaces the
+component."""
 
 ORDER: Final[tuple[Kind, ...]] = get_args(Kind)
 

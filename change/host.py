@@ -17,7 +17,7 @@ from pulumi_rehearsal.errors import RehearsalError
 SCRIPT: Final = Path(__file__).with_name("program_host.py")
 
 START_S: Final = 60.0
-"""Importing the SDK takes about a second, more on a loaded machine."""
+"""Time limit of a start. Importing the SDK takes a second, more on a loaded machine."""
 
 POLL_S: Final = 0.1
 

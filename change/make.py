@@ -79,7 +79,7 @@ def make(
 
 @dataclass(kw_only=True, slots=True)
 class _Diff:
-    """One diff while it is made."""
+    """The state of one diff in progress."""
 
     project: Path
     repository: Repository

@@ -11,10 +11,10 @@ from change.document import Document, Group, Operation, Property, Resource
 from change.escape import clipped, visible, visible_lines
 
 MAX_CHARACTERS = 300
-"""Length of one line."""
+"""Maximum length of one line."""
 
 MAX_TEXT_LINES = 60
-"""Lines of the diff of one text."""
+"""Maximum number of lines of the diff of one text."""
 
 _SIGNS: dict[Operation, str] = {"create": "+", "delete": "-", "replace": "-", "import": "+"}
 

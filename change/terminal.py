@@ -15,7 +15,7 @@ from change.escape import Phrase, visible
 from change.files import Result
 
 _MAX_NAMES: Final = 5
-"""Protected resources that are named."""
+"""Maximum number of protected resources that are named."""
 
 
 def show(result: Result, console: Console) -> None:

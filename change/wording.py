@@ -45,7 +45,7 @@ def counts(document: Document) -> Phrase:
 
 
 def compared(document: Document) -> Phrase:
-    """Return what is compared with what."""
+    """Return the phrase that names head and base."""
     head = "The working tree" if document.dirty else Name(document.head[:9])
     if document.base is None or document.problem is not None:
         return (head, " without a base")
@@ -54,7 +54,7 @@ def compared(document: Document) -> Phrase:
 
 
 def called_out(group: Group, renames: Sequence[Rename]) -> Phrase:
-    """Return a replaced, renamed or deleted cluster, pool or lane: what, why and the effect."""
+    """Return the phrase for a replaced, renamed or deleted group: what, why and the effect."""
     return (*title(group), " ", *event(group), *_causes(group), *_consequence(group, renames))
 
 
@@ -67,7 +67,7 @@ def title(group: Group) -> Phrase:
 
 
 def event(group: Group) -> Phrase:
-    """Return what happens to a group."""
+    """Return the phrase for what happens to a group."""
     if group.renamed_from is not None:
         return ("is RENAMED to ", Name(group.name))
     return (_EVENTS[group.operation],)
@@ -95,12 +95,12 @@ def change(one: Property) -> Phrase:
 
 
 def setting(one: Setting) -> Phrase:
-    """Return a setting of the stack file with its values."""
+    """Return the phrase for a changed setting of the stack file."""
     return change(Property(path=one.path, change=one.change, old=one.old, new=one.new))
 
 
 def rename(one: Rename) -> Phrase:
-    """Return a renamed cluster, pool or lane."""
+    """Return the phrase for a renamed cluster, pool or lane."""
     named = (f"{one.kind} ", Name(one.old), " is now ", Name(one.new))
     return (*named, " of ", Name(one.cluster)) if one.cluster else named
 
@@ -184,7 +184,7 @@ def _consequence(group: Group, renames: Sequence[Rename]) -> Iterator[str]:
 
 
 def _what(group: Group) -> tuple[str, str]:
-    """Return what `change.consequences` calls a group, and its platform or forge."""
+    """Return the kind of a group in `change.consequences`, and its platform or forge."""
     match group.kind:
         case "GitHub lane" | "GitLab lane":
             return "lane", group.kind.partition(" ")[0].lower()

@@ -59,7 +59,7 @@ AnyPool: TypeAlias = PoolComponent | Pool
 
 
 class InvalidArguments(pulumi.RunError):
-    """Arguments that no resource can be registered with; the engine prints it without traceback."""
+    """Invalid arguments of a component; the engine prints the error without a traceback."""
 
     def __init__(self, component: str, mistakes: Iterable[str]) -> None:
         super().__init__("\n".join([f"{component}: invalid arguments.", *mistakes]))

@@ -132,7 +132,8 @@ def test_chart_versions_are_in_one_file() -> None:
     assert all(re.search(r"\d+\.\d+\.\d+", one) for one in versions), "a version is complete"
     for file in files(*PROGRAMS, "fleet"):
         if relative(file) != "fleet/catalog/charts.py":
-            found = {version for version in versions if f'"{version}"' in _code(file)}
+            code = _code(file)
+            found = {version for version in versions if f'"{version}"' in code}
             assert not found, f"{relative(file)} repeats {found}: use fleet.catalog.charts"
 
 

@@ -46,7 +46,7 @@ of ranges in 10.0.0.0/8; the others are inferred."""
 _EXAMPLES: Final = tuple(
     IPv4Network(one) for one in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")
 )
-"""Ranges of documentation (RFC 5737), which EKS refuses as well, in public reports."""
+"""Ranges for documentation (RFC 5737). By public reports, EKS refuses them too."""
 
 _MIG_MANAGER = "nvidia-mig-manager"
 """The only DaemonSet of the GPU stack that the node's size includes and that may not run there."""

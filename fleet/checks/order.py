@@ -21,10 +21,10 @@ from fleet.findings import Finding
 from fleet.kubernetes.scheduling import copies, offer
 
 _COST_RATIO: Final = 1.2
-"""A first pool is reported if a job costs more there than this many times the second pool's."""
+"""A first pool is reported if a job costs more there than on the second, times this factor."""
 
 _FALLBACK_RATIO: Final = 10
-"""A fallback is reported if its node costs this many times the first pool's node, or more."""
+"""A fallback is reported if its node costs at least the first pool's node, times this factor."""
 
 _IDLE_CPU_USD: Final = 1000
 """A month of CPU nodes that always run and have no lane; two small ones cost about 140."""

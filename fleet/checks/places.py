@@ -60,7 +60,7 @@ def system_places(view: View) -> Iterator[Finding]:
 
 
 def _reason(workload: Workload, pool: Pool) -> str | None:
-    """Return why no node that always exists can run it, `None` if one can."""
+    """Return why no always-running node of the pool can run the workload; `None` if one can."""
     why = why_not(workload.pod, pool)
     if why is not None:
         return why

@@ -26,7 +26,7 @@ _Forge = TypeVar("_Forge", GitHub, GitLab)
 
 @dataclass(frozen=True, kw_only=True)
 class _LaneView(Generic[_Spec, _Plan, _Forge]):
-    """One lane: what the stack file has, and what the plan makes of it."""
+    """One lane: its model in the stack file, and its plan."""
 
     cluster: ClusterPlan
     forge: _Forge

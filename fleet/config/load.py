@@ -106,7 +106,7 @@ def _explained(root: type[Model], error: ValidationError, nulls: set[Path]) -> I
             continue
         if location[-1:] == ("[key]",):
             location = location[:-1]
-        # A misspelt key is not missing as well, and a list of invalid items is not empty as well.
+        # Do not report a misspelt key also as missing, or a list of invalid items also as empty.
         follows = (problem["type"] == "missing" and location in misspelt) or (
             problem["type"] == "too_short" and any(one[:-1] == location for one in seen)
         )
@@ -193,7 +193,7 @@ def _texts(root: type[Model], problem: ErrorDetails, location: Path) -> tuple[st
 
 
 def _example(field: FieldInfo) -> object:
-    """Return the field's first example, or that of its form."""
+    """Return the field's first example, or the example of its `Form`."""
     metadata = [*field.metadata]
     for arm in _arms(field.annotation):
         metadata += getattr(arm, "__metadata__", ())

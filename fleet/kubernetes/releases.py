@@ -24,8 +24,8 @@ _CHART_PATH = "chart_path"
 
 TIMEOUT_S = 600
 GPU_STACK_TIMEOUT_S = 1800
-"""A change of the GPU stack rolls DaemonSets over every node; with the 300 s default and a rollback
-each deployment of a large fleet fails half way (https://github.com/METR/hawk/pull/1363)."""
+"""A change of the GPU stack rolls DaemonSets over every node. With Helm's default of 300 s and a
+rollback, each deployment of a large fleet fails half way (https://github.com/METR/hawk/pull/1363)."""
 
 ValuesT_co = TypeVar("ValuesT_co", bound="DataclassInstance", covariant=True)
 

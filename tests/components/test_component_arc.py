@@ -1,4 +1,4 @@
-"""GitHub's side: a controller that outlives its scale sets, and one set for each lane."""
+"""Components for GitHub: a controller, deleted last, and one scale set per lane."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def made(
     def program() -> None:
         opts = fleets.providers()
         dns = aws.eks.Addon("dns", cluster_name="ci", addon_name="coredns")
-        pool = aws.eks.Addon("pool", cluster_name="ci", addon_name="stands-for-a-pool")
+        pool = aws.eks.Addon("pool", cluster_name="ci", addon_name="in-place-of-a-pool")
         controller = ArcController(
             "arc", plan=plan.controller, private_key=key, depends_on=[dns], opts=opts
         )
@@ -46,7 +46,7 @@ def made(
     return deploy_both(program)
 
 
-def test_controller_and_runners_live_apart() -> None:
+def test_controller_and_runners_have_different_namespaces() -> None:
     found = made()
     names = {one.name: one.inputs["metadata"]["name"] for one in found.find(NAMESPACE)}
     assert names == {"arc-namespace": "arc-systems", "arc-runners": "arc-runners"}
@@ -114,7 +114,7 @@ def test_a_scale_set_gets_the_name_of_the_secret_only() -> None:
     assert all(KEY not in text for _, text in values.texts())
 
 
-def test_somebody_elses_secret_is_used_by_name() -> None:
+def test_an_existing_secret_is_used_by_name() -> None:
     found = made({"app": None, "existing_secret": "theirs"}, key=None)
     assert found.find(kubernetes.core.v1.Secret) == []
     values = found.one(RELEASE, "lane-gpu-t4-release").inputs["values"]
@@ -194,7 +194,7 @@ def test_only_docker_in_docker_needs_a_privileged_namespace(mode: str, privilege
     assert "pod-security.kubernetes.io/enforce" not in system
 
 
-def test_a_lane_says_what_a_workflow_writes() -> None:
+def test_a_lane_outputs_its_runs_on() -> None:
     found = made()
     (outputs,) = found.outputs[found.one("gpu-runners:runners:ArcLane").urn]
     assert outputs.data == {"runs_on": ["gpu-t4", "cuda"]}

@@ -1,4 +1,4 @@
-"""One cluster with everything on it: what comes before what, up and, in reverse, down."""
+"""One cluster with all components: the order of creation, reversed for deletion."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ EVERYTHING: dict[str, Any] = {
         }
     },
 }
-"""Two GPU pools, one with EFA, and on each a lane of either forge."""
+"""Two GPU pools, one with EFA, each with a lane of GitHub and one of GitLab."""
 
 _SECRETS = ("githubAppKey", "gitlabApiToken", "a100")
 
@@ -75,7 +75,7 @@ def made(changes: dict[str, Any] | None = None) -> Registered:
 
 @pytest.fixture(scope="module")
 def whole() -> Registered:
-    """One cluster with everything; the tests of this module only look at it."""
+    """One cluster with every component; no test changes it."""
     return made()
 
 
@@ -122,7 +122,7 @@ ORDER: list[tuple[str, Callable[..., list[Registration]], Callable[..., list[Reg
     ("nodes may join", everything_of(GROUP), node_policies),
     ("DNS and storage run on CPU nodes", addons(*ADDONS_AFTER_NODES), pools("system")),
     ("charts need DNS and a node", everything_inside, addons(*ADDONS_AFTER_NODES)),
-    ("charts outlive no node that runs them", everything_inside, pools("system")),
+    ("charts are deleted before their nodes", everything_inside, pools("system")),
     ("charts need a cluster to talk to", everything_inside, everything_of(aws.eks.Cluster)),
     ("a job on a pool at zero needs the autoscaler", LANES, releases("cluster-autoscaler")),
     ("a job needs a GPU that is advertised", LANES, GPU_STACK),
@@ -163,10 +163,12 @@ def test_a_lane_does_not_wait_for_the_pools_of_others(
 ) -> None:
     foreign = {one.urn for one in pools(*strangers)(whole)}
     for one in releases(*lane)(whole):
-        assert not foreign & whole.before(one), "no capacity there is no reason to have none here"
+        assert not foreign & whole.before(one), (
+            "a lane is deployed although another pool has no capacity"
+        )
 
 
-def test_namespaces_and_secrets_outlive_what_uses_them(whole: Registered) -> None:
+def test_releases_depend_on_their_namespace_and_secrets(whole: Registered) -> None:
     spaces = {one.inputs["metadata"]["name"]: one for one in whole.find(NAMESPACE)}
     for one in whole.find(RELEASE):
         space = one.inputs["namespace"]
@@ -178,7 +180,7 @@ def test_namespaces_and_secrets_outlive_what_uses_them(whole: Registered) -> Non
         users = [
             one for one in whole.find(RELEASE) if name in {text for _, text in one.values.texts()}
         ]
-        assert users, f"nobody reads {name}"
+        assert users, f"no release uses {name}"
         for one in users:
             assert secret.urn in whole.before(one)
 

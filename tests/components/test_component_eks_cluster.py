@@ -1,4 +1,4 @@
-"""The control plane: who may reach it, what nodes need to join it, and how Pulumi reaches it."""
+"""The EKS control plane: access, requirements of nodes that join, and the kubeconfig."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_access_is_by_entries_and_not_by_a_config_map() -> None:
     cluster = made().one(aws.eks.Cluster)
     assert cluster.inputs["accessConfig"]["authenticationMode"] == "API"
     creator = cluster.inputs["accessConfig"]["bootstrapClusterCreatorAdminPermissions"]
-    assert creator is True, "whoever runs `pulumi up` installs the charts"
+    assert creator is True, "the principal of `pulumi up` installs the charts"
 
 
 def test_the_cluster_is_called_what_the_stack_file_calls_it() -> None:
@@ -138,10 +138,10 @@ def test_each_admin_gets_an_entry_with_cluster_admin() -> None:
     for entry, policy in zip(entries, granted, strict=True):
         assert policy.inputs["policyArn"].endswith("/AmazonEKSClusterAdminPolicy")
         assert policy.inputs["accessScope"] == {"type": "cluster"}
-        assert entry.urn in policy.depends_on, "a policy needs an entry to hang on"
+        assert entry.urn in policy.depends_on, "a policy association needs its access entry"
 
 
-def test_an_admin_who_leaves_touches_nobody_else() -> None:
+def test_removing_an_admin_keeps_the_entries_of_the_others() -> None:
     one, two = (f"arn:aws:iam::111122223333:role/{name}" for name in ("one", "two"))
     both, rest = made(admins=[one, two]), made(admins=[two])
     for kind in (aws.eks.AccessEntry, aws.eks.AccessPolicyAssociation):
@@ -156,7 +156,7 @@ def test_an_admin_who_leaves_touches_nobody_else() -> None:
 def test_the_kubeconfig_holds_no_credential() -> None:
     config = kubeconfig(made())
     (user,) = config["users"]
-    assert set(user["user"]) == {"exec"}, "a token would lie in the state and run out"
+    assert set(user["user"]) == {"exec"}, "a token would be in the state and would expire"
     command = user["user"]["exec"]
     assert command["command"] == "aws"
     assert "--cluster-name ci" in " ".join(command["args"])

@@ -1,4 +1,4 @@
-"""GitLab's side: a runner of this program or of somebody else, and a manager that serves it."""
+"""Components for GitLab: a created or an existing runner, and its manager."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.computed import GITLAB_TOKEN
 from tests.engine import Registered, deploy, deploy_both, remembered
 from tests.wire import UNKNOWN
 
-TOKEN = "glrt-somebody-made-this"
+TOKEN = "glrt-of-an-existing-runner"
 RELEASE = kubernetes.helm.v3.Release
 SECRET = kubernetes.core.v1.Secret
 
@@ -35,7 +35,7 @@ def made(
 
     def program() -> None:
         opts = fleets.providers()
-        pool = aws.eks.Addon("pool", cluster_name="ci", addon_name="stands-for-a-pool")
+        pool = aws.eks.Addon("pool", cluster_name="ci", addon_name="in-place-of-a-pool")
         given = pulumi.Output.secret(token) if one.token_secret is not None else None
         GitLabLane("lane", plan=one, token=given, depends_on=[pool], opts=opts)
 
@@ -56,7 +56,7 @@ def runner(found: Registered) -> dict[str, Any]:
     ids=["group", "project", "instance"],
 )
 def test_a_runner_belongs_to_its_owner(owner: dict[str, Any], expected: dict[str, Any]) -> None:
-    # gitlab.com gives instance runners to nobody.
+    # gitlab.com has no instance runners for its users.
     sent = runner(made({"runner": owner}, url="https://gitlab.example"))
     assert {key: sent[key] for key in ("runnerType", "groupId", "projectId") if key in sent} == (
         expected
@@ -124,9 +124,9 @@ def test_a_new_token_restarts_the_manager() -> None:
     first, second = (made(GIVEN, token=f"{TOKEN}-{number}") for number in (1, 2))
     assert annotation(first) != annotation(second), "the chart watches no Secret of ours"
     for found in (first, second):
-        assert len(annotation(found) or "") == 12, "a token cannot be told from its annotation"
+        assert len(annotation(found) or "") == 12, "a token cannot be derived from its annotation"
         assert not found.one(RELEASE).values.secret_paths
-    assert annotation(made(EXISTING)) is None, "somebody else's token is not known here"
+    assert annotation(made(EXISTING)) is None, "the program does not read an existing Secret"
 
 
 def test_a_token_that_is_still_unknown_hides_only_its_annotation() -> None:
@@ -148,7 +148,7 @@ def test_a_manager_waits_for_its_pools(lane: dict[str, Any]) -> None:
         assert pool.urn in one.depends_on
 
 
-def test_a_lane_says_what_a_job_writes() -> None:
+def test_a_lane_outputs_its_tags() -> None:
     found = made(CREATED)
     (outputs,) = found.outputs[found.one("gpu-runners:runners:GitLabLane").urn]
     assert outputs.data == {"tags": ["gpu"]}

@@ -61,17 +61,15 @@ def test_the_release_waits_for_namespace_and_cluster(chart: str) -> None:
     found = made(planned(chart))
     needed = {found.one(NAMESPACE).urn, found.one(aws.eks.Addon).urn}
     assert found.one(RELEASE).depends_on >= needed
-    assert found.one(aws.eks.Addon).urn in found.one(NAMESPACE).depends_on, (
-        "without DNS nothing in the cluster comes up"
-    )
+    assert found.one(aws.eks.Addon).urn in found.one(NAMESPACE).depends_on, "pods need DNS to start"
 
 
 @CHARTS
 def test_a_large_fleet_has_time_to_roll_and_is_not_rolled_back(chart: str) -> None:
     sent = made(planned(chart)).one(RELEASE).inputs
     assert sent["timeout"] >= 1800
-    assert sent["atomic"] is False, "half a GPU stack rolled back is worse than half moved on"
-    assert not sent.get("skipAwait"), "lanes start when the GPU stack stands"
+    assert sent["atomic"] is False, "a rollback in the middle leaves nodes of both versions"
+    assert not sent.get("skipAwait"), "lanes wait for a ready GPU stack"
 
 
 def test_on_nvidia_images_the_operator_owns_neither_driver_nor_toolkit() -> None:

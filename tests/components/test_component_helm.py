@@ -1,4 +1,4 @@
-"""How a chart is installed: awaited, under its own name, and replaced where Helm cannot change."""
+"""Releases: awaited, with a fixed name, and replaced where Helm cannot update."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_values_arrive_as_they_are() -> None:
     values = installed(PLAIN).inputs["values"]
     assert values == PLAIN.values
     assert type(values["gpuCount"]) is int
-    assert not installed(PLAIN).values.secret_paths, "one secret darkens every diff"
+    assert not installed(PLAIN).values.secret_paths, "one secret hides every diff"
 
 
 def test_values_of_other_resources_are_added_to_those_of_the_plan() -> None:
@@ -68,7 +68,7 @@ def test_what_helm_cannot_change_is_removed_first_and_made_anew() -> None:
     paths = ("version", "values.scaleSetLabels")
     release = installed(replace(PLAIN, replaced_on=paths))
     assert release.replace_on_changes == paths
-    assert release.delete_before_replace, "two releases of one name cannot stand side by side"
+    assert release.delete_before_replace, "Helm refuses two releases of one name"
 
 
 @pytest.mark.parametrize("repository", [None, "https://mirror.example.org"])

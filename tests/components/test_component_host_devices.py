@@ -1,4 +1,4 @@
-"""Devices of the host reach jobs by a plugin, and the rights of jobs end at their namespaces."""
+"""The plugin for host devices, and the permissions of jobs in their namespaces."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def devices() -> Registered:
 @remembered
 def cluster() -> Registered:
     def connect(name: str, kubeconfig: pulumi.Output[str]) -> kubernetes.Provider:
-        raise AssertionError("the cluster is there: nobody builds a kubeconfig for it")
+        raise AssertionError("an existing cluster needs no generated kubeconfig")
 
     def program() -> None:
         provider = kubernetes.Provider("honey-kubernetes", context="honey")
@@ -96,7 +96,7 @@ def kinds_before(found: Registered, resource: Any) -> set[str]:
     return {one.type.rpartition(":")[2] for one in found.resources if one.urn in before}
 
 
-def test_nothing_of_a_cloud_is_registered_for_a_cluster_that_is_there() -> None:
+def test_an_existing_cluster_registers_no_cloud_resource() -> None:
     found = cluster()
     packages = {one.type.partition(":")[0] for one in found.resources}
     assert packages <= {"kubernetes", "gpu-runners", "pulumi"}
@@ -105,7 +105,7 @@ def test_nothing_of_a_cloud_is_registered_for_a_cluster_that_is_there() -> None:
     }
 
 
-def test_rights_are_given_in_each_namespace_and_never_in_the_cluster() -> None:
+def test_permissions_are_roles_of_namespaces_and_no_cluster_roles() -> None:
     found = cluster()
     assert not [one for one in found.resources if "ClusterRole" in one.type]
     places = [
@@ -129,7 +129,7 @@ def test_rights_are_given_in_each_namespace_and_never_in_the_cluster() -> None:
         assert binding.inputs["roleRef"]["kind"] == "Role"
 
 
-def test_a_lane_comes_after_the_rights_and_the_namespaces_of_its_jobs() -> None:
+def test_a_lane_depends_on_the_permissions_and_namespaces_of_its_jobs() -> None:
     found = cluster()
     lane = found_release(found, "mig")
     assert {"RoleBinding", "ServiceAccount"} <= kinds_before(found, lane)

@@ -149,7 +149,7 @@ def test_a_lane_waits_for_its_controller_and_its_pools_and_fits_their_nodes() ->
     )
 
 
-def test_the_gpu_stack_stays_on_the_pools_and_its_controllers_off_them() -> None:
+def test_the_gpu_stack_runs_on_the_gpu_pools_and_its_controllers_do_not() -> None:
     def program(opts: pulumi.ResourceOptions) -> None:
         a100 = existing_pool("a100", **A100)
         DevicePlugin("plugin", pools=[a100], opts=opts)

@@ -1,4 +1,4 @@
-"""The network of an EKS cluster: a VPC whose nodes have a way out, or somebody else's."""
+"""The network of an EKS cluster: a VPC with routes to the internet, or an existing VPC."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_image_layers_do_not_pass_the_nat_gateway() -> None:
     assert endpoint["routeTableIds"] == tables, "every private route table uses it"
 
 
-def test_whatever_can_be_tagged_is() -> None:
+def test_every_taggable_resource_has_the_tags() -> None:
     found = made()
     untaggable = {"route", "routeTableAssociation"}
     for one in found.within(found.one("gpu-runners:aws:Network")):
@@ -128,7 +128,7 @@ def test_consumers_get_the_private_subnet_of_each_zone() -> None:
     assert outputs.data["vpc_id"] == "net-vpc-id"
 
 
-def test_an_existing_vpc_is_left_as_it_is() -> None:
+def test_an_existing_vpc_is_not_changed() -> None:
     ids = {"us-west-2a": "subnet-01234567", "us-west-2b": "subnet-89abcdef"}
     network = {"vpc_id": "vpc-0123456789", "subnet_ids": ids, "cidr": None, "zones": None}
     plan = fleets.cluster({"eks": {"network": network}}).platform.network
@@ -139,7 +139,7 @@ def test_an_existing_vpc_is_left_as_it_is() -> None:
 
     found = deploy_both(program)
     component = found.one("gpu-runners:aws:Network")
-    assert found.children(component) == [], "nothing is made or tagged in somebody else's VPC"
+    assert found.children(component) == [], "no resource is created or tagged in an existing VPC"
     assert ready == []
     (outputs,) = found.outputs[component.urn]
     assert outputs.data == {"vpc_id": "vpc-0123456789", "private_subnet_ids": ids}

@@ -1,4 +1,4 @@
-"""OKE's components: what must be text, what must be told twice, and what must come first."""
+"""Components of OKE: inputs that are text, taints in two places, and dependencies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def settings(addon: Registration) -> dict[str, Any]:
     return {one["key"]: one["value"] for one in addon.inputs["configurations"]}
 
 
-def test_a_pool_says_its_taints_to_the_kubelet_and_to_the_autoscaler() -> None:
+def test_taints_are_in_the_kubelet_arguments_and_in_the_metadata_for_the_autoscaler() -> None:
     metadata = pool(oke_makers.pool(**GPU, preemptible=True)).inputs["nodeMetadata"]
     flag = metadata["kubelet-extra-args"]
     assert flag == (
@@ -52,7 +52,7 @@ def test_a_pool_says_its_taints_to_the_kubelet_and_to_the_autoscaler() -> None:
     )
 
 
-def test_a_pool_without_taints_says_none() -> None:
+def test_a_pool_without_taints_has_no_kubelet_arguments() -> None:
     system = oke_makers.pool(shape="VM.Standard.E5.Flex", ocpus=2, memory_gb=16)
     inputs = pool(system).inputs
     assert set(inputs["nodeMetadata"]) == {"user_data"}
@@ -113,7 +113,7 @@ def test_the_autoscaler_has_its_policy_first_and_names_every_pool_that_it_scales
     for statement in found.one("oci:Identity/policy:Policy").inputs["statements"]:
         assert statement.startswith("Allow any-user to ")
         for part in ("type = 'workload'", "namespace = 'kube-system'", oke_makers.CLUSTER_ID):
-            assert part in statement, "any-user without its conditions is everybody"
+            assert part in statement, "without the conditions any-user is every principal"
 
 
 def test_the_gpu_plugin_has_one_owner() -> None:
@@ -171,10 +171,10 @@ def test_nodes_may_reach_the_control_plane_and_only_named_ranges_the_api() -> No
     assert [one.inputs["source"] for one in outside] == ["203.0.113.0/24"]
     assert not any(
         one.inputs.get("ingressSecurityRules") for one in found.find(oci.core.SecurityList)
-    ), "the list of the subnets lets nobody in"
+    ), "the security list of the subnets allows no ingress"
 
 
-def test_a_vcn_of_somebody_else_is_used_as_it_is() -> None:
+def test_an_existing_vcn_is_used_without_changes() -> None:
     subnet = "ocid1.subnet.oc1.iad.aaaa"
     network = {
         "cidr": None,

@@ -169,7 +169,7 @@ def test_efa_has_an_interface_for_each_card() -> None:
         )
 
 
-def test_efa_nodes_stand_together_and_talk_freely_among_themselves() -> None:
+def test_efa_nodes_have_a_cluster_placement_group_and_may_reach_each_other() -> None:
     found = made(fleets.pool(**EFA))
     placement = found.one(aws.ec2.PlacementGroup)
     assert placement.inputs["strategy"] == "cluster"
@@ -188,7 +188,7 @@ def test_without_efa_eks_makes_the_interfaces() -> None:
     assert found.find(aws.ec2.PlacementGroup) == found.find(aws.ec2.SecurityGroup) == []
 
 
-def test_a_pool_stays_in_its_zones() -> None:
+def test_a_pool_uses_only_the_subnets_of_its_zones() -> None:
     assert group(made(fleets.pool(**EFA)))["subnetIds"] == ["subnet-b"]
     assert group(made(fleets.pool(**GPU)))["subnetIds"] == ["subnet-a", "subnet-b"]
 
@@ -213,7 +213,7 @@ def test_an_update_takes_one_node_at_a_time() -> None:
     assert group(made(fleets.pool(**GPU)))["updateConfig"] == {"maxUnavailable": 1}
 
 
-def test_the_group_tags_tell_the_autoscaler_what_a_node_would_be() -> None:
+def test_the_group_tags_describe_a_node_for_the_autoscaler() -> None:
     plan = fleets.pool(**GPU, sharing={"time_slicing": 2})
     found = made(plan)
     tags = found.find(aws.autoscaling.Tag)

@@ -66,7 +66,7 @@ def top(found: Registered, name: str = "one") -> Registration:
 
 def below(found: Registered) -> list[Registration]:
     inner = found.within(top(found))
-    assert inner, "a component with nothing in it proves nothing"
+    assert inner, "the component has no child"
     return inner
 
 
@@ -188,7 +188,7 @@ def test_no_secret_is_sent_in_the_clear(variant: str) -> None:
 @every_variant
 def test_secrets_stay_out_of_charts(variant: str) -> None:
     for release in run(variant).find(RELEASE):
-        assert not release.values.secret_paths, "one secret in the values darkens every diff"
+        assert not release.values.secret_paths, "one secret in the values hides every diff"
 
 
 @every_variant

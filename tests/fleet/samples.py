@@ -371,7 +371,7 @@ def refused(data: object, *, has_secrets: bool = True) -> tuple[Finding, ...]:
     return caught.value.findings
 
 
-def told(data: object, *, has_secrets: bool = True) -> list[tuple[str, str, str]]:
+def reported(data: object, *, has_secrets: bool = True) -> list[tuple[str, str, str]]:
     """Return path, message and remedy of each finding."""
     return [(one.path, one.message, one.remedy) for one in refused(data, has_secrets=has_secrets)]
 

@@ -334,7 +334,7 @@ def test_a_refusal_of_the_cloud_names_resource_rule_and_remedy(rehearse_tiny: Re
     assert "pool" not in resources(result.state)
 
 
-def test_a_defect_of_a_stand_in_is_not_blamed_on_the_program(rehearse_tiny: Rehearse) -> None:
+def test_an_exception_of_a_stand_in_is_reported_as_its_defect(rehearse_tiny: Rehearse) -> None:
     class Broken(Vpc):
         def compute(self, call: Call, id: str, world: World) -> Properties:
             raise ZeroDivisionError("a slip")

@@ -46,7 +46,7 @@ def test_the_first_signal_interrupts_and_those_after_it_change_nothing(
     assert ended(number) == "cleaned up"
 
 
-def test_what_nohup_ignores_stays_ignored() -> None:
+def test_a_signal_that_nohup_ignores_is_still_ignored() -> None:
     assert ended(signal.SIGHUP, before="SIG_IGN") == "went on"
 
 

@@ -45,7 +45,7 @@ def test_changes_are_leaves(old: Any, new: Any, expected: dict[str, str]) -> Non
     assert {difference.text(path): change for path, change in found.items()} == expected
 
 
-def test_nothing_changed_is_said_so() -> None:
+def test_equal_properties_have_no_difference() -> None:
     assert answer({"tags": {"a": "b"}}, {"tags": {"a": "b"}}).changes == DIFF.DIFF_NONE
 
 
@@ -80,6 +80,6 @@ def test_a_changed_name_collides_with_nothing() -> None:
     assert answer({"name": "a"}, {"name": "b"}).deleteBeforeReplace is False
 
 
-def test_what_no_table_lists_is_told() -> None:
+def test_a_property_in_no_table_is_listed() -> None:
     changed = difference.changes({"tags": {"a": "b"}}, {"diskSize": 3, "name": "x"})
     assert difference.unsourced(Pool(), changed) == ["diskSize"]

@@ -52,7 +52,7 @@ def test_a_wrong_input_is_named_by_path_and_class(
     assert words in reason
 
 
-def test_every_problem_of_a_resource_is_told_at_once() -> None:
+def test_every_problem_of_a_resource_is_in_one_message() -> None:
     wrong = {**POOL, "instanceType": "a", "diskSize": "20", "clusterName": None}
     assert {path for path, _ in schema.problems(NODE_GROUP, wrong)} == {
         "instanceType",

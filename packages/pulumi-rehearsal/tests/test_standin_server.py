@@ -328,7 +328,7 @@ def test_a_lookup_answers_from_the_world(client: Client) -> None:
         (Zones.token, {"state": "none"}, "state: is none of available"),
     ],
 )
-def test_a_lookup_that_cannot_answer_says_why(
+def test_a_refused_lookup_has_the_reason(
     client: Client, token: str, args: Properties, words: str
 ) -> None:
     with pytest.raises(grpc.RpcError) as raised:
@@ -342,7 +342,7 @@ def test_a_component_without_a_stand_in_is_refused(client: Client) -> None:
     assert "no stand-in for aws:x:X; pass one with packages=" in error(raised)
 
 
-def test_a_slip_in_a_stand_in_is_its_defect_and_not_the_programs(client: Client) -> None:
+def test_an_exception_of_a_stand_in_is_its_defect(client: Client) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         client.create({"user": "nobody"}, type=KEY)
     assert error(raised).startswith(f"defect in the stand-in for {KEY}: ZeroDivisionError")
@@ -374,7 +374,7 @@ def test_cancel_ends_a_stall(servers: Servers) -> None:
     assert error(raised) == "delete of 'main' was cancelled while it stalled"
 
 
-def test_what_the_engine_asks_at_the_beginning_is_answered(client: Client) -> None:
+def test_the_first_requests_of_the_engine_are_answered(client: Client) -> None:
     shake = client.stub.Handshake(provider_pb2.ProviderHandshakeRequest())
     assert (shake.accept_secrets, shake.accept_resources, shake.accept_outputs) == (True,) * 3
     assert client.stub.GetPluginInfo(empty_pb2.Empty()).version.startswith("7.")

@@ -67,7 +67,7 @@ def test_an_output_without_a_value_is_unknown() -> None:
         ({"urn": "urn:x"}, "urn:x"),
     ],
 )
-def test_a_resource_stands_for_its_id(reference: dict[str, str], expected: object) -> None:
+def test_a_resource_reference_is_its_id(reference: dict[str, str], expected: object) -> None:
     struct = struct_pb2.Struct()
     struct.update({"field": {wire.SIGNATURE: wire.RESOURCE, **reference}})
     assert wire.decode(struct).properties == {"field": expected}

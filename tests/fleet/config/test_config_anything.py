@@ -1,4 +1,4 @@
-"""Whatever a file holds: no traceback, and never a value of the file in a message."""
+"""Random files give no traceback and no message with a value of the file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAVES = [
 
 
 def with_values(values: dict[Path, Any]) -> dict[str, Any]:
-    """The valid stack with other values; a place that an earlier one took away is passed over."""
+    """The valid stack with other values; a path that an earlier one removed is skipped."""
     data = copy.deepcopy(VALID)
     for path, value in values.items():
         holder: Any = data
@@ -39,7 +39,7 @@ def with_values(values: dict[Path, Any]) -> dict[str, Any]:
 
 
 def text_of_refusal(data: object) -> str:
-    """Everything that could be printed when the data is refused; empty when it is not."""
+    """Return every text printed when the data is refused, empty if it is accepted."""
     try:
         loaded(data)
     except StackFileError as error:
@@ -59,7 +59,7 @@ SECRETS = st.one_of(
 
 
 @given(place=st.sampled_from(LEAVES), secret=SECRETS)
-def test_a_value_is_never_repeated_wherever_it_was_written(place: Path, secret: str) -> None:
+def test_a_value_is_not_in_a_message(place: Path, secret: str) -> None:
     assert secret not in text_of_refusal(with_values({place: secret}))
 
 
@@ -67,18 +67,18 @@ def test_a_value_is_never_repeated_wherever_it_was_written(place: Path, secret: 
     place=st.sampled_from([path for path, value in PLACES.items() if isinstance(value, list)]),
     secret=SECRETS,
 )
-def test_nor_is_one_of_a_list(place: Path, secret: str) -> None:
+def test_a_value_in_a_list_is_not_in_a_message(place: Path, secret: str) -> None:
     assert secret not in text_of_refusal(with_values({place: [secret, secret]}))
 
 
 @given(values=st.dictionaries(st.sampled_from(LEAVES), SECRETS, min_size=2, max_size=8))
-def test_nor_are_several_at_once(values: dict[Path, str]) -> None:
-    said = text_of_refusal(with_values(dict(values)))
-    assert not [secret for secret in values.values() if secret in said]
+def test_several_values_are_not_in_a_message(values: dict[Path, str]) -> None:
+    messages = text_of_refusal(with_values(dict(values)))
+    assert not [secret for secret in values.values() if secret in messages]
 
 
 @given(secret=SECRETS)
-def test_nor_is_a_token_given_for_the_name_of_a_secret(secret: str) -> None:
+def test_a_token_in_place_of_a_secret_name_is_not_in_a_message(secret: str) -> None:
     place = ("clusters", "ci", "github", "app", "private_key")
     assert secret not in text_of_refusal(with_values({place: {"secret": secret}}))
     assert secret not in text_of_refusal(with_values({place: {"secrets": secret}}))
@@ -97,12 +97,12 @@ JSON = st.recursive(
 
 
 @given(data=JSON)
-def test_any_json_is_a_stack_or_is_refused(data: Any) -> None:
+def test_any_json_is_accepted_or_refused(data: Any) -> None:
     text_of_refusal(data)
 
 
 @given(values=st.dictionaries(st.sampled_from(list(PLACES)), JSON, min_size=1, max_size=3))
-def test_a_stack_with_anything_in_it_is_a_stack_or_is_refused(values: dict[Path, Any]) -> None:
+def test_a_stack_with_random_values_is_accepted_or_refused(values: dict[Path, Any]) -> None:
     text_of_refusal(with_values(values))
 
 
@@ -112,14 +112,12 @@ def test_a_stack_with_anything_in_it_is_a_stack_or_is_refused(values: dict[Path,
         st.sampled_from(list(PLACES)), st.sampled_from(list(PLACES.values())), min_size=1
     )
 )
-def test_a_stack_with_its_values_exchanged_is_a_stack_or_is_refused(
-    values: dict[Path, Any],
-) -> None:
+def test_a_stack_with_exchanged_values_is_accepted_or_refused(values: dict[Path, Any]) -> None:
     text_of_refusal(with_values(values))
 
 
 @given(gone=st.sets(st.sampled_from(list(PLACES)), min_size=1, max_size=4))
-def test_a_stack_with_parts_left_out_is_a_stack_or_is_refused(gone: set[Path]) -> None:
+def test_a_stack_with_missing_parts_is_accepted_or_refused(gone: set[Path]) -> None:
     data = copy.deepcopy(VALID)
     for path in gone:
         holder: Any = data
@@ -139,5 +137,5 @@ BEYOND = [float("nan"), float("inf"), 10**30, -(10**30), "9" * 5000, "1e99"]
 
 
 @given(values=st.dictionaries(st.sampled_from(AMOUNTS), st.sampled_from(BEYOND), min_size=1))
-def test_numbers_beyond_all_bounds_are_refused_or_held(values: dict[Path, Any]) -> None:
+def test_numbers_beyond_all_limits_are_accepted_or_refused(values: dict[Path, Any]) -> None:
     text_of_refusal(with_values(values))

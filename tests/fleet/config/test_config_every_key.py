@@ -1,6 +1,6 @@
 """Each key of a stack file, one at a time: null, of the wrong type, misspelt or left out.
 
-One slip is one finding, at the place of the slip: never a second one that only follows from it.
+One mistake gives one finding, at the path of the mistake, and no second one as a consequence.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def test_the_sample_holds_every_key_of_every_model() -> None:
 
 
 @for_each("path", PLACES, ids=dotted)
-def test_a_null_is_one_finding_where_it_stands(path: Path) -> None:
+def test_a_null_is_one_finding_at_its_path(path: Path) -> None:
     (finding,) = parse(stack_with(path, None)).findings
     assert (finding.path, finding.message) == (dotted(path), "has no value")
     assert finding.remedy
 
 
 @for_each("path", PLACES, ids=dotted)
-def test_a_value_of_the_wrong_type_is_one_finding_where_it_stands(path: Path) -> None:
+def test_a_value_of_the_wrong_type_is_one_finding_at_its_path(path: Path) -> None:
     (finding,) = refused(stack_with(path, of_another_type(PLACES[path])))
     assert finding.path == dotted(path)
     assert finding.message.startswith("is ")
@@ -62,14 +62,14 @@ def test_a_value_of_the_wrong_type_is_one_finding_where_it_stands(path: Path) ->
 
 
 @for_each("path", MODELS, ids=dotted)
-def test_an_unknown_key_is_one_finding_that_says_which_keys_there_are(path: Path) -> None:
+def test_an_unknown_key_is_one_finding_that_lists_the_known_keys(path: Path) -> None:
     (finding,) = parse(stack_with((*path, "zzz"), 1)).findings
     assert (finding.path, finding.message) == (dotted((*path, "zzz")), "is not a known key")
     assert finding.remedy == f"remove it; the keys here are {', '.join(fields_at(Stack, path))}"
 
 
 @for_each("path", [path for path in PLACES if path[-1] in fields_at(Stack, path[:-1])], ids=dotted)
-def test_a_misspelt_key_is_one_finding_that_names_the_key_that_is_meant(path: Path) -> None:
+def test_a_misspelt_key_is_one_finding_with_the_nearest_key(path: Path) -> None:
     key = str(path[-1])
     data = stack_with((*path[:-1], f"{key}x"), PLACES[path])
     holder: Any = data
@@ -91,7 +91,7 @@ def test_a_misspelt_key_is_one_finding_that_names_the_key_that_is_meant(path: Pa
     ],
     ids=dotted,
 )
-def test_a_required_key_that_is_left_out_is_one_finding(path: Path) -> None:
+def test_a_missing_required_key_is_one_finding(path: Path) -> None:
     data = copy.deepcopy(VALID)
     holder: Any = data
     for part in path[:-1]:

@@ -1,4 +1,4 @@
-"""Existing clusters and what lanes ask of their nodes: each rule broken once, told once."""
+"""Existing clusters and the requests of their lanes: a broken rule gives one finding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from fleet.findings import Finding
 from tests.cases import for_each
-from tests.fleet.samples import GONE, changed_rows, every_key, loaded, told
+from tests.fleet.samples import GONE, changed_rows, every_key, loaded, reported
 
 HONEY = "clusters.honey"
 POOLS = f"{HONEY}.existing.pools"
@@ -115,7 +115,7 @@ BROKEN: tuple[tuple[Any, Any, str, str], ...] = (
 def test_each_rule_is_one_finding_with_a_place_and_a_remedy(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:
-    (finding,) = told(every_key(changes))
+    (finding,) = reported(every_key(changes))
     assert finding[0] == path
     assert message in finding[1]
     assert remedy in finding[2]
@@ -125,7 +125,7 @@ def test_each_rule_is_one_finding_with_a_place_and_a_remedy(
 def test_a_kubeconfig_context_is_one_cluster() -> None:
     honey = every_key()["clusters"]["honey"]
     del honey["github"]
-    (finding,) = told(every_key({"clusters.comb": honey}))
+    (finding,) = reported(every_key({"clusters.comb": honey}))
     assert finding[0] == "clusters.comb.existing.context"
     assert "is the context of clusters.honey too" in finding[1]
 
@@ -138,7 +138,7 @@ def test_pools_shared_unlike_each_other_need_the_label_that_picks_a_config() -> 
         f"{A100}.sharing": GONE,
         f"{POOLS}.shared": other,
     }
-    (finding,) = told(every_key(changes))
+    (finding,) = reported(every_key(changes))
     assert finding[0] == f"{POOLS}.shared.labels"
     assert "nvidia.com/device-plugin.config=time-slicing-4" in finding[2]
     labelled = {**other["labels"], "nvidia.com/device-plugin.config": "time-slicing-4"}
@@ -173,6 +173,6 @@ def test_pools_of_different_runtime_classes_are_different_lanes() -> None:
         f"{MIG}.runtime_class": GONE,
         f"{MIG}.pools": ["a100", "plain"],
     }
-    (finding,) = told(every_key(changes))
+    (finding,) = reported(every_key(changes))
     assert finding[0] == f"{MIG}.pools"
     assert finding[1].startswith("have different runtime_class, but a job's pod has one")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.cases import for_each
-from tests.fleet.samples import every_key, loaded, refused, told
+from tests.fleet.samples import every_key, loaded, refused, reported
 
 EKS = "clusters.ci.eks"
 GITHUB = "clusters.ci.github"
@@ -167,7 +167,7 @@ def test_an_invalid_value_is_one_finding_with_path_and_remedy(
     path: str, value: Any, message: str, remedy: str
 ) -> None:
     (finding,) = refused(every_key({path: value}))
-    # What is wrong with one item, or one key of a map, is told at that item.
+    # An error of one item, or of one key of a map, has the path of the item.
     assert finding.path.replace("[", ".").replace("]", "").startswith(path)
     assert message in finding.message
     assert remedy in finding.remedy
@@ -183,13 +183,15 @@ def test_an_invalid_value_is_one_finding_with_path_and_remedy(
         (f"{GITLAB}.lanes", 45),
     ],
 )
-def test_a_name_may_not_be_longer_than_what_is_made_of_it_allows(place: str, limit: int) -> None:
+def test_the_length_of_a_name_is_limited_by_the_names_derived_from_it(
+    place: str, limit: int
+) -> None:
     body = every_key()
     for part in place.split("."):
         body = body[part]
     entry = body[next(iter(body))]
     long = "n" * (limit + 1)
-    ((path, message, remedy),) = told(every_key({f"{place}.{long}": entry}))
+    ((path, message, remedy),) = reported(every_key({f"{place}.{long}": entry}))
     assert path == f"{place}.{long}"
     assert message == f"is a name of {limit + 1} characters"
     assert (
@@ -200,31 +202,31 @@ def test_a_name_may_not_be_longer_than_what_is_made_of_it_allows(place: str, lim
 
 
 @for_each("name", ["T4", "4t", "-t4", "t4-", "t_4", "t 4", "täst"])
-def test_a_name_is_what_kubernetes_and_aws_take(name: str) -> None:
+def test_a_name_that_kubernetes_or_aws_rejects_is_one_finding(name: str) -> None:
     pool = {"instance_types": ["g4dn.xlarge"], "max_size": 1}
-    ((path, message, remedy),) = told(every_key({f"clusters.ci.eks.pools.{name}": pool}))
+    ((path, message, remedy),) = reported(every_key({f"clusters.ci.eks.pools.{name}": pool}))
     assert path == f"clusters.ci.eks.pools.{name}"
     assert message == "is not a valid name"
     assert "start with a letter" in remedy
 
 
 @for_each("value", [None, 3, "text", [], [{}]])
-def test_what_is_no_map_is_no_stack(value: Any) -> None:
-    ((path, message, remedy),) = told(value)
+def test_a_stack_that_is_not_a_map_is_refused_with_a_remedy(value: Any) -> None:
+    ((path, message, remedy),) = reported(value)
     assert (path, message) == ("", "is not a map")
     assert "clusters:" in remedy
     assert "(the whole stack): is not a map" in str(refused(value)[0])
 
 
 def test_an_empty_stack_lacks_its_clusters() -> None:
-    assert told({}) == [("clusters", "is missing", "add clusters (clusters by name)")]
+    assert reported({}) == [("clusters", "is missing", "add clusters (clusters by name)")]
 
 
 def test_a_file_of_hundreds_of_levels_is_refused_and_not_followed() -> None:
     deep: Any = "end"
     for _ in range(300):
         deep = {"a": deep}
-    ((_, message, remedy),) = told({"clusters": deep})
+    ((_, message, remedy),) = reported({"clusters": deep})
     assert message == "is nested too deeply"
     assert remedy
 
@@ -245,7 +247,7 @@ def test_memory_is_written_as_kubernetes_does_and_held_in_mib(text: Any, mib: in
     assert github.lanes["gpu"].memory == mib
 
 
-def test_a_reserve_may_be_nothing() -> None:
+def test_a_reserve_may_be_zero() -> None:
     eks = loaded(every_key({f"{T4}.reserve": {"cpu": 0, "memory": "0"}})).stack.clusters["ci"].eks
     assert eks is not None
     assert (eks.pools["t4"].reserve.cpu, eks.pools["t4"].reserve.memory) == (0, 0)

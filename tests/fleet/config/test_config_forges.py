@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.cases import for_each
-from tests.fleet.samples import GONE, every_key, loaded, told
+from tests.fleet.samples import GONE, every_key, loaded, reported
 
 GITHUB = "clusters.ci.github"
 EKS = "clusters.ci.eks"
@@ -48,19 +48,19 @@ ACCESS = "clusters.honey.github.lanes.mig.kubernetes_access.permissions.0"
         ("https://[github.com/org", "is not a URL", "write it like"),
     ],
 )
-def test_what_is_no_owner_at_github_is_told_with_what_to_write(
+def test_a_url_without_an_owner_is_one_finding_with_a_remedy(
     url: str, message: str, remedy: str
 ) -> None:
-    ((path, said, what),) = told(every_key({f"{GITHUB}.url": url}))
+    ((path, text, what),) = reported(every_key({f"{GITHUB}.url": url}))
     assert path == f"{GITHUB}.url"
-    assert message in said
+    assert message in text
     assert remedy in what
     assert "/settings" not in what
 
 
 def test_a_token_in_a_url_is_refused_and_not_repeated() -> None:
     for key in (GITHUB, "clusters.ci.gitlab"):
-        findings = told(every_key({f"{key}.url": "https://me:hidden@git.example.com/org"}))
+        findings = reported(every_key({f"{key}.url": "https://me:hidden@git.example.com/org"}))
         assert [one[:2] for one in findings] == [
             (f"{key}.url", "contains a user or a token, and a stack file never holds a secret")
         ]
@@ -84,7 +84,7 @@ def test_an_owner_or_repository_of_any_server_of_github_is_let_through(url: str)
 @for_each("host", ["github.com", "ghes.example.com"])
 def test_an_enterprise_takes_a_token_and_no_app(host: str) -> None:
     url = {f"{GITHUB}.url": f"https://{host}/enterprises/example"}
-    ((path, message, remedy),) = told(every_key(url))
+    ((path, message, remedy),) = reported(every_key(url))
     assert path == f"{GITHUB}.app"
     assert "no App for the runners of an enterprise" in message
     assert "existing_secret" in remedy
@@ -102,20 +102,20 @@ def test_an_enterprise_takes_a_token_and_no_app(host: str) -> None:
 )
 def test_the_url_of_gitlab_is_the_servers(url: str, message: str, remedy: str) -> None:
     data = every_key({"clusters.existing.gitlab.url": url})
-    ((path, said, what),) = told(data)
+    ((path, text, what),) = reported(data)
     assert path == "clusters.existing.gitlab.url"
-    assert message in said
+    assert message in text
     assert remedy in what
 
 
 @for_each("url", ["https://gitlab.com/", "https://git.example.com/gitlab"])
-def test_a_server_of_gitlab_may_lie_under_a_path_of_its_own(url: str) -> None:
+def test_the_url_of_gitlab_may_have_a_path(url: str) -> None:
     loaded(every_key({"clusters.existing.gitlab.url": url}))
 
 
 @for_each("path", [f"{GITHUB}.lanes.gpu.labels", "clusters.ci.gitlab.lanes.gl.tags"])
 def test_a_comma_makes_two_words_of_one(path: str) -> None:
-    ((place, message, remedy),) = told(every_key({path: ["cuda,x64"]}))
+    ((place, message, remedy),) = reported(every_key({path: ["cuda,x64"]}))
     assert (place, message) == (f"{path}[0]", "contains a comma, which separates labels and tags")
     assert "an entry for each" in remedy
     loaded(every_key({path: ["cuda", "x64"]}))
@@ -123,7 +123,7 @@ def test_a_comma_makes_two_words_of_one(path: str) -> None:
 
 @for_each("place", [f"{EKS}.api.allow", "clusters.oci.oke.api.allow"])
 def test_an_address_needs_its_mask(place: str) -> None:
-    ((path, message, remedy),) = told(every_key({place: ["185.12.64.7"]}))
+    ((path, message, remedy),) = reported(every_key({place: ["185.12.64.7"]}))
     assert (path, message) == (f"{place}[0]", "is an address without a mask")
     assert remedy == "write 185.12.64.7/32 for this one address"
     loaded(every_key({place: ["185.12.64.7/32"]}))
@@ -132,7 +132,7 @@ def test_an_address_needs_its_mask(place: str) -> None:
 def test_a_subnet_lies_in_one_zone() -> None:
     network = "clusters.existing.eks.network"
     same = {f"eu-central-1{zone}": "subnet-0123456789abcdef0" for zone in "ab"}
-    ((path, message, _),) = told(every_key({f"{network}.subnet_ids": same}))
+    ((path, message, _),) = reported(every_key({f"{network}.subnet_ids": same}))
     assert path == f"{network}.subnet_ids"
     assert message == "lists one subnet for two zones, but a subnet belongs to one zone"
 
@@ -154,11 +154,11 @@ def test_a_subnet_lies_in_one_zone() -> None:
         (f"{EKS}.admins", "arn:aws:iam::1:role/x", "is not the ARN of an IAM role", ROLE),
     ],
 )
-def test_a_form_is_told_in_words_and_not_as_a_pattern(
+def test_a_remedy_has_an_example_and_no_pattern(
     path: str, value: Any, message: str, remedy: str
 ) -> None:
-    ((place, said, what),) = told(every_key({path: [value]}))
+    ((place, text, what),) = reported(every_key({path: [value]}))
     assert place == f"{path.replace('permissions.0', 'permissions[0]')}[0]"
-    assert message in said
+    assert message in text
     assert remedy in what
-    assert "^" not in said + what
+    assert "^" not in text + what

@@ -1,11 +1,11 @@
-"""What an OKE cluster may be: each slip told once, at its place, with what to write instead."""
+"""Settings of OKE clusters: a mistake gives one finding with its path and a remedy."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.cases import for_each
-from tests.fleet.samples import GONE, changed_rows, every_key, told
+from tests.fleet.samples import GONE, changed_rows, every_key, reported
 
 OKE = "clusters.oci.oke"
 SYSTEM = f"{OKE}.pools.system"
@@ -88,7 +88,7 @@ SLIPS: list[tuple[Any, Any, str, str]] = [
 def test_a_mistake_is_one_finding_with_path_and_remedy(
     changes: dict[str, Any], path: str, message: str, remedy: str
 ) -> None:
-    ((found, said, mend),) = told(every_key(changes))
+    ((found, text, mend),) = reported(every_key(changes))
     assert found == path
-    assert message in said
+    assert message in text
     assert remedy in mend

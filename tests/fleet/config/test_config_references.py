@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fleet.samples import every_key, refused, told
+from tests.fleet.samples import every_key, refused, reported
 
 CI = "clusters.ci"
 LANES = f"{CI}.github.lanes"
@@ -16,7 +16,7 @@ def test_a_pool_that_a_lane_names_must_exist() -> None:
 
 
 def test_a_misspelt_pool_is_reported_with_a_similar_one() -> None:
-    ((path, _, remedy),) = told(every_key({f"{CI}.gitlab.lanes.gl.pools": ["a10"]}))
+    ((path, _, remedy),) = reported(every_key({f"{CI}.gitlab.lanes.gl.pools": ["a10"]}))
     assert path == f"{CI}.gitlab.lanes.gl.pools"
     assert remedy == "did you mean a100? the pools of ci are a100, system, t4"
 
@@ -31,5 +31,5 @@ def test_pools_of_another_cluster_are_unknown() -> None:
     pools["h100"] = {"instance_types": ["p5.4xlarge"], "max_size": 1}
     data = every_key({"clusters.existing.eks.pools": pools, f"{LANES}.gpu.pools": ["h100"]})
     assert (f"{LANES}.gpu.pools", "contains h100, but cluster ci has no such pool") in [
-        each[:2] for each in told(data)
+        each[:2] for each in reported(data)
     ]

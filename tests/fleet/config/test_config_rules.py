@@ -1,4 +1,4 @@
-"""What the values of one model must agree on: each rule broken once, told once, with a remedy."""
+"""Rules about several values of one model: a broken rule gives one finding with a remedy."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def test_a_network_to_make_and_one_to_use_are_not_both() -> None:
     }
 
 
-def test_efa_and_its_missing_zone_are_both_told() -> None:
+def test_efa_and_its_missing_zone_are_both_reported() -> None:
     findings = refused(every_key({f"{T4}.efa": True}))
     assert [one.remedy for one in findings] == [
         "remove efa",

@@ -93,7 +93,7 @@ def test_every_spelling_of_a_quantity_is_valid(quantity: Any) -> None:
     assert errors({f"{GPU}.cpu": quantity}) == []
 
 
-def test_pulumis_own_keys_may_stand_beside_ours() -> None:
+def test_the_schema_accepts_the_keys_of_pulumi() -> None:
     config = {
         KEY: every_key(),
         "pulumi:disable-default-providers": ["*"],

@@ -1,4 +1,4 @@
-"""All that is wrong with a file is in one message, and nothing of it is said twice."""
+"""One message has every error of a file, and each error once."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ EVERYTHING: dict[str, Any] = {
 def test_every_kind_of_problem_of_one_file_is_in_one_message() -> None:
     with pytest.raises(StackFileError) as caught:
         load(every_key(EVERYTHING), source="Pulumi.test.yaml", has_secret=lambda _name: False)
-    said = {(one.path, one.message) for one in caught.value.findings}
-    assert said == {
+    messages = {(one.path, one.message) for one in caught.value.findings}
+    assert messages == {
         ("tag", "is not a known key"),
         (f"{EKS}.version", "is a decimal number, not text"),
         (f"{EKS}.admins", "has no value"),
@@ -109,7 +109,9 @@ FOLLOWS: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(
     ("changes", "path"), [each[1:] for each in FOLLOWS], ids=[each[0] for each in FOLLOWS]
 )
-def test_what_only_follows_from_a_problem_is_not_told(changes: dict[str, Any], path: str) -> None:
+def test_a_consequence_of_another_finding_is_not_reported(
+    changes: dict[str, Any], path: str
+) -> None:
     (finding,) = refused(every_key(changes))
     assert finding.path == f"{EKS}.{path}"
 
@@ -144,9 +146,7 @@ FOLLOWS_IN_LANES: list[tuple[str, dict[str, Any], str]] = [
     [each[1:] for each in FOLLOWS_IN_LANES],
     ids=[each[0] for each in FOLLOWS_IN_LANES],
 )
-def test_what_is_there_but_wrong_is_not_missed_elsewhere(
-    changes: dict[str, Any], path: str
-) -> None:
+def test_an_invalid_value_is_not_reported_as_missing(changes: dict[str, Any], path: str) -> None:
     (finding,) = refused(every_key(changes))
     assert finding.path == (path or "clusters.ci.gpu_stack.operator")
 
@@ -185,7 +185,7 @@ def test_checks_run_only_on_a_file_without_an_error_of_form() -> None:
     assert [one.path for one in findings] == [f"{LANES}.gpu.group"]
 
 
-def test_each_null_of_a_file_is_told() -> None:
+def test_every_null_of_a_file_is_reported() -> None:
     data = every_key({f"{T4}.sharing": None, "clusters.ci.gpu_stack.operator": None})
     findings = refused(data)
     assert [one.path for one in findings] == [f"{T4}.sharing", "clusters.ci.gpu_stack.operator"]
@@ -194,14 +194,14 @@ def test_each_null_of_a_file_is_told() -> None:
     }
 
 
-def test_the_data_that_is_judged_is_left_as_it_is() -> None:
+def test_the_data_of_a_stack_is_not_changed() -> None:
     data = every_key(EVERYTHING)
     refused(data)
     assert data == every_key(EVERYTHING)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_shipped_stack_has_nothing_to_complain_of(name: str) -> None:
+def test_a_shipped_stack_has_no_warning(name: str) -> None:
     assert loaded(shipped_stack(name)).warnings == ()
 
 
@@ -236,6 +236,6 @@ def test_the_shipped_stacks_have_the_same_keys_in_the_same_order() -> None:
             ]
 
 
-def test_an_absent_lane_side_is_fine() -> None:
+def test_a_cluster_may_have_no_lanes() -> None:
     plan = loaded(every_key({"clusters.ci.github": GONE, "clusters.ci.gitlab": GONE})).plan
     assert (plan.clusters[0].github, plan.clusters[0].gitlab) == (None, None)

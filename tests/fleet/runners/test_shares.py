@@ -17,7 +17,7 @@ from fleet.gpu_stack.ownership import Ownership
 from fleet.kubernetes.resources import Resources
 from fleet.runners.lanes import IMAGES_MIB, Job, fair_share
 from fleet.runners.lanes import job as job_of
-from tests.fleet.samples import cluster_of, every_key, told
+from tests.fleet.samples import cluster_of, every_key, reported
 
 GPU_TYPES = [name for name, kind in INSTANCE_TYPES.items() if kind.gpus]
 CPU_STEP_M, MIB_STEP, DISK_STEP_MIB = 10, 16, 1024
@@ -174,7 +174,7 @@ def test_the_total_of_a_job_includes_its_side_containers() -> None:
 
 def test_a_lane_that_cannot_fit_stops_the_whole_stack() -> None:
     lanes = "clusters.ci.github.lanes"
-    ((path, message, _),) = told(every_key({f"{lanes}.gpu.memory": "64Gi"}))
+    ((path, message, _),) = reported(every_key({f"{lanes}.gpu.memory": "64Gi"}))
     assert path == f"{lanes}.gpu.memory"
     assert message.startswith(
         "a job requests 64Gi memory, but an empty node of pool t4 (g4dn.2xlarge)"

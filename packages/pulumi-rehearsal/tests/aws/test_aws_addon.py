@@ -36,7 +36,7 @@ def test_a_node_group_without_nodes_is_no_place_for_coredns(fleet):
         fleet.addon("coredns")
 
 
-def test_the_live_size_counts_not_the_one_last_applied(fleet):
+def test_the_live_size_is_used_and_not_the_last_applied_one(fleet):
     fleet.pool("plain", sizes=(0, 0, 4))
     set_desired_size(fleet.world, "ci", "plain", 1)
     assert fleet.addon("coredns").id == "ci:coredns"

@@ -46,7 +46,7 @@ def test_a_tag_on_a_group_that_does_not_exist_is_refused(fleet):
         tag(fleet, "eks-nothing", f"{TEMPLATE}label/pool", "t4")
 
 
-def test_a_tag_outlives_its_group_without_harm(fleet):
+def test_a_tag_may_be_deleted_after_its_group(fleet):
     pool = fleet.pool()
     made = tag(fleet, pool, f"{TEMPLATE}label/pool", "t4")
     fleet.delete(pool)

@@ -13,7 +13,7 @@ ADMIN = "arn:aws:iam::111122223333:role/platform"
 POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
 
-def test_a_cluster_tells_what_a_kubeconfig_needs(fleet):
+def test_a_cluster_outputs_the_values_of_a_kubeconfig(fleet):
     outputs = fleet.cluster.outputs
     assert re.fullmatch(
         r"https://[0-9A-F]{32}\.gr7\.us-west-2\.eks\.amazonaws\.com", outputs["endpoint"]

@@ -110,7 +110,7 @@ def test_raising_min_above_the_size_sent_is_refused_whatever_the_autoscaler_did(
         fleet.change(pool, scalingConfig=sizes(2, 0, 8))
 
 
-def test_raising_min_with_the_live_size_is_taken_and_shrinks_nothing(fleet):
+def test_a_raised_minimum_with_the_live_size_removes_no_node(fleet):
     pool = fleet.pool(sizes=(0, 0, 8))
     set_desired_size(fleet.world, "ci", "t4", 5)
     fleet.change(pool, scalingConfig=sizes(2, 5, 8))
@@ -155,7 +155,7 @@ def test_the_autoscaler_names_one_group(fleet):
         set_desired_size(fleet.world, "ci", "a100", 1)
 
 
-def test_a_new_release_rolls_running_nodes_and_says_so(fleet):
+def test_a_new_release_replaces_running_nodes_with_a_warning(fleet):
     pool = fleet.pool(sizes=(0, 0, 8), releaseVersion="1.35.0-20261001")
     fleet.change(pool, releaseVersion="1.35.0-20261101")
     assert not fleet.warnings()

@@ -151,7 +151,7 @@ class _DomainKind(OciKind):
 
 
 class User(_DomainKind):
-    """A person, or a service user, who cannot sign in."""
+    """A person, or a service user, which has no sign-in."""
 
     token = tokens.DOMAIN_USER
     id_type = "user"
