@@ -89,7 +89,8 @@ def renamed_lane(forge: str, new: str, lost: Iterable[str]) -> Iterator[str]:
     `lost`: labels or tags of the old lane that no lane has any more.
     """
     kind, key = ("scale set", "runs-on") if forge == "github" else ("runner", "tags")
-    yield f"the {kind} is deleted, and a new one is created with the name "
+    finished = " after its running jobs have finished" if forge == "github" else ""
+    yield f"the {kind} is deleted{finished}, and a new one is created with the name "
     yield Name(new)
     kept = True
     for label in lost:
