@@ -80,7 +80,7 @@ ifdef EXHAUSTIVE
 export EXHAUSTIVE
 endif
 test: $(ENVIRONMENT) $(POLICY_ENVIRONMENT) ## run all tests on two cores (EXHAUSTIVE=1: every example alone, every resource failing once; CI does so every night)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -rs
 
 coverage: $(ENVIRONMENT) ## coverage of every test that needs no engine (slow)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not engine" --cov --cov-report=term:skip-covered
