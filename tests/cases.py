@@ -1,7 +1,5 @@
 """Many small cases in one test: a large table costs the set-up of one test."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ The table also lists types that compute only an ID. The fake engine refuses a ty
 Keys have the provider's spelling.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

@@ -7,8 +7,6 @@ own context, so programs do not see each other and the order of tests does not m
 
 # ruff: noqa: N802 (gRPC method names are not ours)
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import pickle

@@ -1,7 +1,5 @@
 """Tests that take minutes and run every night: `make test EXHAUSTIVE=1`."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

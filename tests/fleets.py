@@ -1,7 +1,5 @@
 """Small fleets for tests: one stack's data, changed where a test needs it, and its plan."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Stacks with one fault each, by the cause or problem of their row in docs/troubleshooting.md."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The real stack files of this repository, and how to run the real program on one of them."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """Invalid stack files through the real entry file: it reports all errors and registers nothing."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from collections.abc import Callable, Mapping

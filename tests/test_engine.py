@@ -1,7 +1,5 @@
 """The fake engine refuses what a real one would, and hides nothing from a test."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 

@@ -3,8 +3,6 @@
 A setting is asserted where it takes effect: in the plan, in Helm values, in `config.toml`.
 """
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The layers of the code: which package imports which, and facts that have one place."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

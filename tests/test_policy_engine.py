@@ -1,7 +1,5 @@
 """The policy pack in a rehearsal with the real engine: a violation stops the preview."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -23,8 +21,7 @@ PACK = ROOT / "policy"
 engine = pytest.mark.engine
 PACK_IS_COMPLETE = (PACK / ".venv/bin/python").exists()
 with_pack = pytest.mark.skipif(
-    not PACK_IS_COMPLETE,
-    reason="make policy creates the environment of the pack",
+    not PACK_IS_COMPLETE, reason="make policy creates the environment of the pack"
 )
 
 
@@ -92,10 +89,7 @@ def test_the_pack_checks_only_the_last_revision(tmp_path: Path, pack_of_one_gpu:
     smaller = tmp_path / "Pulumi.staging.yaml"
     smaller.write_text(yaml.safe_dump(data))
     result = rehearse(
-        ROOT / "Pulumi.staging.yaml",
-        to=smaller,
-        folder=tmp_path / "left",
-        policy=pack_of_one_gpu,
+        ROOT / "Pulumi.staging.yaml", to=smaller, folder=tmp_path / "left", policy=pack_of_one_gpu
     )
     assert result.problems == (), "a stack above max_gpus can be reduced"
     assert not [one for one in result.warnings if "policy" in one]

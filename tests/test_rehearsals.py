@@ -4,8 +4,6 @@ Every rehearsal ends with a preview without changes, a destroy that leaves nothi
 secrets in every written file. `Result.problems` has what went wrong.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The shipped stack files through the real entry file, and bad ones that must change nothing."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

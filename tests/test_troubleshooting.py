@@ -1,7 +1,5 @@
 """docs/troubleshooting.md: the finding of each row is reported for a stack with that fault."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

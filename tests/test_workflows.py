@@ -1,7 +1,5 @@
 """The security rules of docs/ci.md, checked in the files of CI."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pulumi's wire form of properties, as plain data and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

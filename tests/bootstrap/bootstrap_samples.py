@@ -1,7 +1,5 @@
 """The shipped stack file of the bootstrap with changes, and its plan."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The bootstrap program on mocks, compared with the fleet's resources, and on the real engine."""
 
-from __future__ import annotations
-
 import json
 import os
 import runpy

@@ -1,7 +1,5 @@
 """What the stack file of the bootstrap accepts, and the finding for each mistake."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The OCI part: which token impersonates which user, and the policies of its group."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bootstrap.oci_plan import OciPlan, OciTrust

@@ -1,7 +1,5 @@
 """Trust policies and role policies, evaluated as IAM would evaluate them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -283,10 +281,7 @@ def test_only_the_policies_of_the_fleet_are_attached() -> None:
 
 
 def test_a_deploy_role_without_eks_clusters_writes_only_state() -> None:
-    changes = {
-        "environments.prod.clusters": REMOVED,
-        "aws.permissions_boundary": BOUNDARY,
-    }
+    changes = {"environments.prod.clusters": REMOVED, "aws.permissions_boundary": BOUNDARY}
     role = account(changes).deploy["prod"]
     assert set(role.cloud_policies()) == {"list"}
     assert not may(role, "ec2:CreateVpc", "*", **HERE)

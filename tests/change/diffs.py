@@ -1,7 +1,5 @@
 """Documents for tests."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, TypeVar
 

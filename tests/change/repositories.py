@@ -1,7 +1,5 @@
 """Git repositories for tests, in a folder of their own."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

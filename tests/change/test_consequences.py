@@ -1,7 +1,5 @@
 """What an update does to jobs that run: which pools roll, are replaced or shrink."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Alerts: from the engine, from the difference of the reports, for a removed stack file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

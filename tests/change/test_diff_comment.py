@@ -1,7 +1,5 @@
 """The comment: its content, its size, and hostile text in it."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Diffs that end before any engine starts: what is left of them, and of the run before."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

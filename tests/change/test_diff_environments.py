@@ -1,7 +1,5 @@
 """The interpreter for the base's lock file."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

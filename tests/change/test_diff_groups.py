@@ -1,7 +1,5 @@
 """Changing resources in groups."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

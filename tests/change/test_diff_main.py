@@ -1,7 +1,5 @@
 """The command line of a diff, and its output on the terminal."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whole diffs: a branch of a repository, by the real engine."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,9 +78,7 @@ def called(groups: tuple[Group, ...]) -> dict[str, str]:
     return {f"{one.kind} {one.name}": one.operation for one in groups}
 
 
-def test_a_renamed_lane_a_resized_pool_another_instance_type_and_changed_code(
-    branch: Path,
-) -> None:
+def test_a_renamed_lane_a_resized_pool_another_instance_type_and_changed_code(branch: Path) -> None:
     edited(
         branch,
         ("            gpu-t4-staging:\n", "            gpu-t4-next:\n"),
@@ -96,11 +92,7 @@ def test_a_renamed_lane_a_resized_pool_another_instance_type_and_changed_code(
     assert (diff.refused, diff.problem, diff.program_changed, diff.dirty) == ((), None, True, True)
     assert [(one.path, one.old, one.new) for one in diff.settings] == [
         ("clusters.ci-staging.eks.pools.system.max_size", 3, 5),
-        (
-            "clusters.ci-staging.eks.pools.t4.instance_types",
-            '["g4dn.xlarge"]',
-            '["g4dn.2xlarge"]',
-        ),
+        ("clusters.ci-staging.eks.pools.t4.instance_types", '["g4dn.xlarge"]', '["g4dn.2xlarge"]'),
     ]
     assert [(one.kind, one.old, one.new, one.lost) for one in diff.renames] == [
         ("GitHub lane", "gpu-t4-staging", "gpu-t4-next", ("gpu-t4-staging",))

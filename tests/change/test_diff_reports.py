@@ -1,7 +1,5 @@
 """The reports of both sides."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The base as git knows it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The difference of two stack files."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

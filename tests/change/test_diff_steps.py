@@ -1,7 +1,5 @@
 """What is read from the engine's events."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Leaves that differ, by the engine's paths."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The difference of two reports: money, GPUs, what is new, gone, changed or called otherwise."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Mapping

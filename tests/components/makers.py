@@ -1,7 +1,5 @@
 """One maker for each component, and for each way in which it can be made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pulumi
@@ -39,18 +37,10 @@ Component = type[pulumi.ComponentResource]
 Maker = Callable[[str, ClusterPlan, pulumi.ResourceOptions], pulumi.ComponentResource]
 
 
-def _network(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> Network:
-    return Network(name, plan=plan.platform.network, tags=plan.platform.tags, opts=opts)
-
-
 def _eks_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> EksCluster:
     return EksCluster(
         name, plan=plan.platform, vpc_id="vpc-1", subnet_ids=SUBNETS, protect=True, opts=opts
     )
-
-
-def _eks_addons(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> EksAddons:
-    return EksAddons(name, plan=plan.platform, cluster_name=plan.name, depends_on=[], opts=opts)
 
 
 def _node_group(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> GpuNodeGroup:
@@ -66,39 +56,9 @@ def _node_group(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> G
     return GpuNodeGroup(name, cluster=cluster, plan=pool, opts=opts)
 
 
-def _autoscaler(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ClusterAutoscaler:
-    return ClusterAutoscaler(name, plan=plan.autoscaler, cluster_name=plan.name, opts=opts)
-
-
-def _device_plugin(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> DevicePlugin:
-    assert plan.gpu_stack.device_plugin is not None
-    return DevicePlugin(name, release=plan.gpu_stack.device_plugin, opts=opts)
-
-
-def _operator(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> GpuOperator:
-    assert plan.gpu_stack.operator is not None
-    return GpuOperator(name, release=plan.gpu_stack.operator, opts=opts)
-
-
 def _existing() -> ClusterPlan:
     """Return an existing cluster with host devices and with jobs that have RBAC rights."""
     return next(one for one in loaded(every_key()).plan.clusters if one.name == "honey")
-
-
-def _host_devices(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> HostDevices:
-    devices = _existing().host_devices
-    assert devices is not None
-    return HostDevices(name, plan=devices, opts=opts)
-
-
-def _arc_controller(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcController:
-    assert plan.github is not None
-    return ArcController(name, plan=plan.github.controller, private_key=SECRET, opts=opts)
-
-
-def _arc_lane(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcLane:
-    assert plan.github is not None
-    return ArcLane(name, plan=plan.github.lanes[0], opts=opts)
 
 
 def _arc_lane_with_rights(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> ArcLane:
@@ -128,10 +88,6 @@ def _runner_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) 
     return RunnerCluster(name, plan=plan, connect=connect, secrets=secrets, opts=opts)
 
 
-def _existing_cluster(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> RunnerCluster:
-    return _runner_cluster(name, _existing(), opts)
-
-
 def _oke(make: Callable[..., pulumi.ComponentResource], *, whole: bool = False) -> Maker:
     def made(
         name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions
@@ -140,12 +96,6 @@ def _oke(make: Callable[..., pulumi.ComponentResource], *, whole: bool = False) 
         return make(name, oke if whole else oke.platform, opts)
 
     return made
-
-
-def _state_store(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> StateStore:
-    account = bootstrap_samples.plan({"name": name}).aws
-    assert account is not None
-    return StateStore(name, account.state, opts)
 
 
 def _aws_identity(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> AwsIdentity:
@@ -157,23 +107,51 @@ def _aws_identity(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) ->
     return AwsIdentity(name, args, opts)
 
 
-def _oci_identity(name: str, plan: ClusterPlan, opts: pulumi.ResourceOptions) -> OciIdentity:
-    tenancy = bootstrap_samples.plan({"name": name}).oci
-    assert tenancy is not None
-    return OciIdentity(name, tenancy, opts)
-
-
 MAKERS: dict[str, tuple[Component, Maker]] = {
-    "Network": (Network, _network),
+    "Network": (
+        Network,
+        lambda name, plan, opts: Network(
+            name, plan=plan.platform.network, tags=plan.platform.tags, opts=opts
+        ),
+    ),
     "EksCluster": (EksCluster, _eks_cluster),
-    "EksAddons": (EksAddons, _eks_addons),
+    "EksAddons": (
+        EksAddons,
+        lambda name, plan, opts: EksAddons(
+            name, plan=plan.platform, cluster_name=plan.name, depends_on=[], opts=opts
+        ),
+    ),
     "GpuNodeGroup": (GpuNodeGroup, _node_group),
-    "ClusterAutoscaler": (ClusterAutoscaler, _autoscaler),
-    "DevicePlugin": (DevicePlugin, _device_plugin),
-    "GpuOperator": (GpuOperator, _operator),
-    "HostDevices": (HostDevices, _host_devices),
-    "ArcController": (ArcController, _arc_controller),
-    "ArcLane": (ArcLane, _arc_lane),
+    "ClusterAutoscaler": (
+        ClusterAutoscaler,
+        lambda name, plan, opts: ClusterAutoscaler(
+            name, plan=plan.autoscaler, cluster_name=plan.name, opts=opts
+        ),
+    ),
+    "DevicePlugin": (
+        DevicePlugin,
+        lambda name, plan, opts: DevicePlugin(
+            name, release=plan.gpu_stack.device_plugin, opts=opts
+        ),
+    ),
+    "GpuOperator": (
+        GpuOperator,
+        lambda name, plan, opts: GpuOperator(name, release=plan.gpu_stack.operator, opts=opts),
+    ),
+    "HostDevices": (
+        HostDevices,
+        lambda name, plan, opts: HostDevices(name, plan=_existing().host_devices, opts=opts),
+    ),
+    "ArcController": (
+        ArcController,
+        lambda name, plan, opts: ArcController(
+            name, plan=plan.github.controller, private_key=SECRET, opts=opts
+        ),
+    ),
+    "ArcLane": (
+        ArcLane,
+        lambda name, plan, opts: ArcLane(name, plan=plan.github.lanes[0], opts=opts),
+    ),
     "ArcLane, with rights": (ArcLane, _arc_lane_with_rights),
     "GitLabLane, created": (GitLabLane, _gitlab_lane(0)),
     "GitLabLane, token given": (GitLabLane, _gitlab_lane(1)),
@@ -185,10 +163,23 @@ MAKERS: dict[str, tuple[Component, Maker]] = {
     "OkeAutoscaler": (OkeAutoscaler, _oke(oke_makers.autoscaler)),
     "RunnerCluster, OKE": (RunnerCluster, _oke(oke_makers.runner_cluster, whole=True)),
     "RunnerCluster": (RunnerCluster, _runner_cluster),
-    "RunnerCluster, existing": (RunnerCluster, _existing_cluster),
-    "StateStore": (StateStore, _state_store),
+    "RunnerCluster, existing": (
+        RunnerCluster,
+        lambda name, plan, opts: _runner_cluster(name, _existing(), opts),
+    ),
+    "StateStore": (
+        StateStore,
+        lambda name, plan, opts: StateStore(
+            name, bootstrap_samples.plan({"name": name}).aws.state, opts
+        ),
+    ),
     "AwsIdentity": (AwsIdentity, _aws_identity),
-    "OciIdentity": (OciIdentity, _oci_identity),
+    "OciIdentity": (
+        OciIdentity,
+        lambda name, plan, opts: OciIdentity(
+            name, bootstrap_samples.plan({"name": name}).oci, opts
+        ),
+    ),
 }
 
 _EFA = {"instance_types": ["p4d.24xlarge"], "max_size": 1, "efa": True, "zones": ["us-west-2a"]}

@@ -1,7 +1,5 @@
 """Plans of OKE clusters, and one maker of each OKE component."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any

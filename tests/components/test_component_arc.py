@@ -1,7 +1,5 @@
 """Components for GitHub: a controller, deleted last, and one scale set per lane."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

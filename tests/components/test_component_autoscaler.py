@@ -1,7 +1,5 @@
 """The cluster-autoscaler: an identity that may change its own groups only, then the release."""
 
-from __future__ import annotations
-
 import json
 
 import pulumi

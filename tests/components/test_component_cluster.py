@@ -1,7 +1,5 @@
 """One cluster with all components: the order of creation, reversed for deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Add-ons that are Deployments: after the first nodes, and the CSI driver with its own role."""
 
-from __future__ import annotations
-
 import json
 
 import pulumi

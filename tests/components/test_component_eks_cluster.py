@@ -1,7 +1,5 @@
 """The EKS control plane: access, requirements of nodes that join, and the kubeconfig."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

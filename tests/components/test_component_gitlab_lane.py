@@ -1,7 +1,5 @@
 """Components for GitLab: a created or an existing runner, and its manager."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

@@ -1,7 +1,5 @@
 """GPU Operator and device plugin: a namespace that admits their pods, then one awaited release."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

@@ -1,7 +1,5 @@
 """Releases: awaited, with a fixed name, and replaced where Helm cannot update."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

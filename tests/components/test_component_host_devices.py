@@ -1,7 +1,5 @@
 """The plugin for host devices, and the permissions of jobs in their namespaces."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

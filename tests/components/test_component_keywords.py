@@ -1,7 +1,5 @@
 """Components from keywords, as another Pulumi program uses them without a stack file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -72,6 +70,11 @@ def made(program: Callable[[pulumi.ResourceOptions], object]) -> Registered:
 def controller(opts: pulumi.ResourceOptions, **changes: Any) -> ArcController:
     app = {"app_id": 1, "installation_id": 2, "private_key": "key"}
     return ArcController("arc", url="https://github.com/org", opts=opts, **{**app, **changes})
+
+
+def arc_lane(opts: pulumi.ResourceOptions, **keywords: Any) -> ArcLane:
+    pools = [existing_pool("a100", **A100)]
+    return ArcLane("lane", controller=controller(opts), pools=pools, gpus=1, opts=opts, **keywords)
 
 
 @pytest.mark.parametrize(
@@ -250,14 +253,7 @@ MISTAKES: Mapping[str, tuple[Mistake, str]] = {
         "controller: is missing",
     ),
     "a lane without runners": (
-        lambda opts: ArcLane(
-            "lane",
-            controller=controller(opts),
-            pools=[existing_pool("a100", **A100)],
-            gpus=1,
-            max_runners=0,
-            opts=opts,
-        ),
+        lambda opts: arc_lane(opts, max_runners=0),
         "max_runners",
     ),
     "a lane with more GPUs than a node": (
@@ -267,15 +263,7 @@ MISTAKES: Mapping[str, tuple[Mistake, str]] = {
         "gpus: is 9, but a node of a100 offers 8",
     ),
     "a lane that needs a privileged namespace": (
-        lambda opts: ArcLane(
-            "lane",
-            controller=controller(opts),
-            pools=[existing_pool("a100", **A100)],
-            gpus=1,
-            max_runners=1,
-            container_mode="dind",
-            opts=opts,
-        ),
+        lambda opts: arc_lane(opts, max_runners=1, container_mode="dind"),
         "privileged_runners=True",
     ),
 }

@@ -1,7 +1,5 @@
 """The network of an EKS cluster: a VPC with routes to the internet, or an existing VPC."""
 
-from __future__ import annotations
-
 import pulumi
 import pulumi_aws as aws
 import pytest

@@ -1,7 +1,5 @@
 """Components of OKE: inputs that are text, taints in two places, and dependencies."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """One EKS pool: a launch template that EKS accepts, a node group, the autoscaler's tags."""
 
-from __future__ import annotations
-
 import base64
 import email
 from typing import Any

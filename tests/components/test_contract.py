@@ -3,8 +3,6 @@
 The test finds components by walking the packages. A new one fails here until it has a maker.
 """
 
-from __future__ import annotations
-
 import base64
 import importlib
 import inspect

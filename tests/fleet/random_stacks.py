@@ -1,7 +1,5 @@
 """Random stacks for property tests: clusters of each platform, their pools, GPU stack and lanes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Stacks as data: the shipped ones and one with every key, and the findings about them."""
 
-from __future__ import annotations
-
 import copy
 import functools
 from collections.abc import Iterable, Iterator, Mapping

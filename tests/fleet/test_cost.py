@@ -1,7 +1,5 @@
 """Money: what a pool costs when idle and when full, at whose prices of which day."""
 
-from __future__ import annotations
-
 import pytest
 
 from fleet.catalog.ec2 import INSTANCE_TYPES, instance_type

@@ -4,8 +4,6 @@ Each invariant is a function that yields what a cluster's plan breaks. The last 
 them in a plan, to show that the invariant notices.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Callable, Iterator

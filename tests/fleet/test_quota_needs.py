@@ -1,7 +1,5 @@
 """Quotas: what a stack takes of each at full size."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How our stack files are read: strictly, as the engine reads them, with the named secrets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The rehearsal of an existing cluster: no kubeconfig is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

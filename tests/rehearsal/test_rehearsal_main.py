@@ -1,7 +1,5 @@
 """The command line, and the messages that it prints for errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

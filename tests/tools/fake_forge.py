@@ -1,7 +1,5 @@
 """A REST API on loopback with the answers of a test, which records every request."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Generator

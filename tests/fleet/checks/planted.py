@@ -1,7 +1,5 @@
 """Stacks for tests of checks, findings by check, and faults planted into a plan."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import date

@@ -1,7 +1,5 @@
 """Spot, preemptible nodes, capacity blocks, reservations, quotas and unequal sizes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Jobs against nodes, and GPUs that stay idle."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """CUDA versions of lanes against drivers and GPUs of their pools."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

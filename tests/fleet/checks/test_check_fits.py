@@ -1,7 +1,5 @@
 """What the pods of a job request against what an empty node of its pools has."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 from fleet.catalog.ec2 import INSTANCE_TYPES
 from fleet.findings import Finding
 from fleet.kubernetes.scheduling import CPU, DISK, MEMORY, together
-from tests.fleet.checks.planted import cards, existing_of
+from tests.fleet.checks.planted import cards, existing_of, stack_of
 from tests.fleet.samples import SHIPPED, every_key, judged, loaded, shipped_stack
 
 GPU_TYPES = [name for name, kind in INSTANCE_TYPES.items() if kind.gpus]
@@ -19,25 +17,8 @@ LANE = "clusters.ci.github.lanes.gpu"
 
 
 def fleet(pools: dict[str, Any], **lane: Any) -> dict[str, Any]:
-    """Return a stack with one GitHub lane; `pools` stand beside a CPU pool."""
-    system = {"instance_types": ["m6i.large"], "min_size": 2, "max_size": 4}
-    return {
-        "clusters": {
-            "ci": {
-                "eks": {
-                    "region": "us-west-2",
-                    "version": "1.35",
-                    "network": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]},
-                    "pools": {"system": system, **pools},
-                },
-                "github": {
-                    "url": "https://github.com/example-org",
-                    "existing_secret": "app",
-                    "lanes": {"gpu": {"pools": list(pools), "max_runners": 1, **lane}},
-                },
-            }
-        }
-    }
+    """Return a stack with one GitHub lane on `pools`, and a CPU pool."""
+    return stack_of(pools, {"gpu": {"pools": list(pools), **lane}})
 
 
 def gpu(kind: str = "g4dn.xlarge", **more: Any) -> dict[str, Any]:

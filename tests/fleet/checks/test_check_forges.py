@@ -1,7 +1,5 @@
 """Settings that GitHub or GitLab ignore, refuse, or read in another way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Whether jobs can use the GPU or host device that they request."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

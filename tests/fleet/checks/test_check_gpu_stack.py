@@ -1,7 +1,5 @@
 """One advertiser of GPUs, a known driver, and settings that take effect."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

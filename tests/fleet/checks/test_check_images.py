@@ -1,7 +1,5 @@
 """Images of lanes: their runner, their pull policy and the disk for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

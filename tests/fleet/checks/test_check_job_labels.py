@@ -1,7 +1,5 @@
 """Labels and tags of jobs, and the lanes on which such jobs may run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

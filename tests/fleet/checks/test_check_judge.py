@@ -1,7 +1,5 @@
 """Identifiers of checks, `silence` with a reason, and `strict`."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Node labels and cloud tags: what clouds refuse, and what GPU feature discovery writes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """GPU model, GPU memory, host device and RuntimeClass of lanes against their pools."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

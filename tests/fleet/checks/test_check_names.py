@@ -1,7 +1,5 @@
 """Length and uniqueness of names, counted with the prefixes and suffixes that are added."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

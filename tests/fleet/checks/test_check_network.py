@@ -1,7 +1,5 @@
 """Networks: ranges, addresses, and who reaches the Kubernetes API."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

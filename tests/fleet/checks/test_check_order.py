@@ -1,11 +1,12 @@
 """The order of a lane's pools, the price of each choice, and pools that no lane uses."""
 
-from __future__ import annotations
-
+from pathlib import Path as File
 from typing import Any
 
 import pytest
 
+from fleet.checks import __main__ as command
+from fleet.checks.judge import CHECKS
 from tests.fleet.checks.planted import found, stack_of
 from tests.fleet.samples import every_key
 
@@ -155,3 +156,40 @@ def test_several_pools_of_a_lane_on_oke_are_a_warning() -> None:
     (finding,) = found("oke-pool-order", every_key(changes))
     assert (finding.path, finding.severity) == ("clusters.oci.github.lanes.a10.pools", "warning")
     assert not found("oke-pool-order", every_key()), "one pool has no order"
+
+
+def test_the_document_has_the_table_of_the_checks() -> None:
+    document = command.FILE.read_text(encoding="utf-8")
+    assert document == command.with_table(document), "run: make schema"
+
+
+def test_every_check_has_one_row() -> None:
+    rows = command.table().splitlines()[2:]
+    assert len(rows) == len(CHECKS)
+    for check in CHECKS:
+        (row,) = [row for row in rows if row.startswith(f"| `{check.identifier}` |")]
+        assert f"| {check.severity}" in row
+        assert ("error if strict" in row) is check.strict
+        assert row.endswith(f"| {check.summary} |")
+
+
+@pytest.mark.parametrize("document", ["", command.BEGIN, f"{command.END}\n{command.BEGIN}"])
+def test_a_document_without_its_markers_is_refused(document: str) -> None:
+    with pytest.raises(ValueError, match="lacks a line"):
+        command.with_table(document)
+
+
+def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    command.main([])
+    assert capsys.readouterr().out == f"{command.table()}\n"
+
+
+def test_the_command_writes_between_the_markers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: File
+) -> None:
+    file = tmp_path / "document.md"
+    file.write_text(f"before\n{command.BEGIN}\nold\n{command.END}\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(command, "FILE", file)
+    command.main(["--write"])
+    text = f"before\n{command.BEGIN}\n{command.table()}\n{command.END}\nafter\n"
+    assert file.read_text(encoding="utf-8") == text

@@ -1,7 +1,5 @@
 """Room and place on CPU nodes for controllers, and GPU nodes kept free for jobs."""
 
-from __future__ import annotations
-
 from fleet.plan import ClusterPlan
 from tests.fleet.checks.planted import (
     CPU,

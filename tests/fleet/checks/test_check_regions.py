@@ -1,7 +1,5 @@
 """Regions that a cloud does not have, and resources in another region than their cluster."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Rights and secrets of jobs and strangers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Versions: operator, Kubernetes, autoscaler, ARC, charts, AMI releases, runner images."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The cluster-autoscaler: its groups by pattern, and the order it tries them in."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from typing import Any

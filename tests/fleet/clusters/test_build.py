@@ -1,7 +1,5 @@
 """The plan of a whole stack, also of one that breaks rules: as much of it as there is."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """An EKS cluster as it will be, the kubeconfig's credentials, and what nodes are told at boot."""
 
-from __future__ import annotations
-
 import base64
 import email
 from typing import Any

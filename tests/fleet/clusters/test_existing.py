@@ -1,7 +1,5 @@
 """An existing cluster: its nodes as the file says, and pods that find them by their own labels."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

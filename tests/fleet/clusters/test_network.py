@@ -1,7 +1,5 @@
 """The VPC: every zone gets its two blocks, and no address lies in two of them."""
 
-from __future__ import annotations
-
 from ipaddress import IPv4Network
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Pools and nodes: labels, taints and tags exactly, and what a node has left for jobs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

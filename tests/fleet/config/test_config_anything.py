@@ -1,7 +1,5 @@
 """Random files give no traceback and no message with a value of the file."""
 
-from __future__ import annotations
-
 import copy
 import traceback
 from typing import Any

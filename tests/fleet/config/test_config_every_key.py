@@ -3,8 +3,6 @@
 One mistake gives one finding, at the path of the mistake, and no second one as a consequence.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

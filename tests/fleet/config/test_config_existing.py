@@ -1,7 +1,5 @@
 """Existing clusters and the requests of their lanes: a broken rule gives one finding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fleet.findings import Finding

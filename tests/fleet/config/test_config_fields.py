@@ -1,7 +1,5 @@
 """Limits of single values: a value beyond one gives one finding with a remedy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.cases import for_each

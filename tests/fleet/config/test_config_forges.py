@@ -1,7 +1,5 @@
 """URLs and words of forges, addresses, and who may do what: what is refused in one model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.cases import for_each

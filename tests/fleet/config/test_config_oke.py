@@ -1,7 +1,5 @@
 """Settings of OKE clusters: a mistake gives one finding with its path and a remedy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.cases import for_each

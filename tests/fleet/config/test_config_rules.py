@@ -1,7 +1,5 @@
 """Rules about several values of one model: a broken rule gives one finding with a remedy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.cases import for_each

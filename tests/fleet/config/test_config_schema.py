@@ -1,7 +1,5 @@
 """`stack.schema.json`: what an editor says of a stack file before anything runs."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path as File

@@ -1,7 +1,5 @@
 """The GPU stack of a cluster: one advertiser, on GPU nodes only."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

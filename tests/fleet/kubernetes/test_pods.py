@@ -1,7 +1,5 @@
 """Pod pieces: Kubernetes' spelling, and what the API server would refuse."""
 
-from __future__ import annotations
-
 import pytest
 
 from fleet.kubernetes.pods import (

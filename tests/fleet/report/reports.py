@@ -1,7 +1,5 @@
 """Reports and differences as JSON: what they have when they are written, read and rendered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

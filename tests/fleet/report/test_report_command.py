@@ -1,7 +1,5 @@
 """`python -m fleet.report`: its options, its exit codes, and that it needs no engine."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

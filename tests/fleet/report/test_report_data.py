@@ -1,7 +1,5 @@
 """The report as data: its keys and values."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Lanes in the report: what to write, where a job lands, how many fit, what an hour costs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The report as Markdown: what people read beside a diff."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

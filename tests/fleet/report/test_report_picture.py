@@ -3,8 +3,6 @@
 That such text is a flowchart was tried with Mermaid 11 itself; here its grammar is held.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The report on a terminal: every lane and pool, and names that hold rich's own markup."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

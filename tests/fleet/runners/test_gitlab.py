@@ -1,7 +1,5 @@
 """GitLab lanes: the runner, its manager, and the config.toml of its jobs."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

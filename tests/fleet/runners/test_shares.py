@@ -1,7 +1,5 @@
 """Fair shares: jobs with fair shares fill a node, and all of them fit."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, TypeVar
 
