@@ -6,18 +6,16 @@ hundred MB each. A folder there may be deleted at any time.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from pulumi_rehearsal import children
+from pulumi_rehearsal import children, cli
 from pulumi_rehearsal.errors import RehearsalError
 
 LOCK_FILE: Final = "requirements.txt"
@@ -46,7 +44,7 @@ def interpreter(base: Path, head: Path, say: Say, cache: Path | None = None) -> 
     python = folder / "venv" / "bin" / "python"
     complete = folder / "complete"
     folder.mkdir(parents=True, exist_ok=True)
-    with _one_at_a_time(folder, say):
+    with cli.one_at_a_time(folder, say, "another run installs this environment; waiting for it"):
         if not (complete.exists() and python.exists()):
             complete.unlink(missing_ok=True)
             say(f"installing the base's {LOCK_FILE}: takes minutes, once")
@@ -96,15 +94,3 @@ def cache_folder() -> Path:
     """Return the folder that contains all environments."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "gpu-runners" / "environments"
-
-
-@contextmanager
-def _one_at_a_time(folder: Path, say: Say) -> Generator[None]:
-    """Let a second run wait while the first one installs."""
-    with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("another run installs this environment; waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -69,7 +69,9 @@ def find(say: Say, environment: Mapping[str, str] | None = None) -> Cli:
     if _is_program(kept):
         return Cli(path=kept, version=wanted, why=f"kept from an earlier run{skipped}")
     kept.parent.mkdir(parents=True, exist_ok=True)
-    with _one_at_a_time(kept.parent, say):
+    with one_at_a_time(
+        kept.parent, say, "another rehearsal is fetching the Pulumi CLI; waiting for it"
+    ):
         if _is_program(kept):
             return Cli(path=kept, version=wanted, why=f"kept from an earlier run{skipped}")
         if install(kept, wanted, say):
@@ -230,13 +232,13 @@ def _reachable(host: str) -> bool:
 
 
 @contextmanager
-def _one_at_a_time(folder: Path, say: Say) -> Generator[None]:
-    """Hold a lock, so that of two runs at once one builds and the other waits."""
+def one_at_a_time(folder: Path, say: Say, waiting: str) -> Generator[None]:
+    """Hold the lock of a folder, so that only one run fills it; print `waiting` before a wait."""
     with (folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("another rehearsal is fetching the Pulumi CLI; waiting for it")
+            say(waiting)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
