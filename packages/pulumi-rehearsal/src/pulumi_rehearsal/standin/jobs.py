@@ -133,7 +133,7 @@ class Jobs:
         self._plans.append(busy)
 
     def start(self) -> list[Busy]:
-        """Start the planned jobs on the objects that exist now; return the plans that match none."""
+        """Start the planned jobs on what exists now; return the plans that match nothing."""
         self.next_command()
         idle: list[Busy] = []
         with self._world.lock:
