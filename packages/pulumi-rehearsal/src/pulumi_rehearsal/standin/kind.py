@@ -167,6 +167,10 @@ class Kind:
         kept = {key: value for key, value in old.outputs.items() if key not in old.inputs}
         return {**kept, **call.inputs}
 
+    def read(self, id: str, scope: str, world: World) -> Resource | None:
+        """Return the resource, which the program may have not created; `None` if there is none."""
+        return world.get(id, self.token, scope)
+
     def delete(self, old: Resource, world: World) -> None:
         """Raise `Refusal` if the cloud would not delete the resource."""
 

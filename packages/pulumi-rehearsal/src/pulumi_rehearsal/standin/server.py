@@ -283,7 +283,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
     def Read(self, request: Any, context: Context) -> Any:
         """Return the resource, or an empty answer if it does not exist."""
         kind = self._kind(request)
-        found = self._existing(request, self._scope(context))
+        found = kind.read(request.id, self._scope(context), self.world)
         if found is None:
             return provider_pb2.ReadResponse()
         known = wire.decode(request.inputs).secrets

@@ -88,10 +88,12 @@ class KubernetesObject(Kind):
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
         id = self.identify(call, world)
         cluster.require_alive(world, call.scope, f"{self._noun} {id!r}")
-        if world.get(id, self.token, call.scope) is not None:
+        found = self.read(id, call.scope, world)
+        if found is not None:
+            own = "give one of the two another metadata.name"
+            other = "the program did not create it, so it can only read it"
             raise Refusal(
-                f"{self._noun} {id!r} exists already in the cluster: "
-                "give one of the two another metadata.name"
+                f"{self._noun} {id!r} exists already in the cluster: {own if found.urn else other}"
             )
         self._refuse(call, world)
         added: Properties = {"creationTimestamp": CREATED_AT, "uid": _uid(call.hex(32))}
@@ -112,6 +114,9 @@ class KubernetesObject(Kind):
 
     def delete(self, old: Resource, world: World) -> None:
         cluster.require_alive(world, old.scope, f"{self._noun} {old.id!r}")
+
+    def read(self, id: str, scope: str, world: World) -> Resource | None:
+        return world.get(id, self.token, scope) or cluster.outside(world, scope, self.token, id)
 
     def identify(self, call: Call, world: World) -> str:
         # pulumi-kubernetes provider/pkg/clients
