@@ -19,6 +19,7 @@ from components.platform import Connect, Platform
 from components.runners.arc_controller import ArcController
 from components.runners.arc_lane import ArcLane
 from components.runners.gitlab_lane import GitLabLane
+from components.runners.job_budget import job_budget
 from fleet.clusters.eks import EksPlan
 from fleet.clusters.existing import ExistingPlan
 from fleet.clusters.oke import OkePlan
@@ -181,4 +182,7 @@ def _gitlab(name: str, plan: ClusterPlan, platform: Platform) -> list[pulumi.Res
         depends_on=platform.chart_prerequisites,
         privileged=gitlab.privileged,
     )
-    return [space]
+    budget = job_budget(
+        f"{name}-gitlab-budget", Namespaces.gitlab, platform.inside, depends_on=[space]
+    )
+    return [space, budget]

@@ -216,6 +216,7 @@ COMPUTED: Final[Mapping[str, Computed]] = {
     "kubernetes:core/v1:ConfigMap": _nothing,
     "kubernetes:core/v1:Namespace": _nothing,
     "kubernetes:core/v1:Secret": _nothing,
+    "kubernetes:policy/v1:PodDisruptionBudget": _nothing,
     "kubernetes:helm.sh/v3:Release": lambda _name, inputs: {
         "status": {"status": "deployed", "version": inputs["version"]}
     },

@@ -29,6 +29,7 @@ from fleet.config.stack import Charts
 from fleet.gpu_stack.host_devices import device_path
 from fleet.kubernetes.labels import Namespaces
 from fleet.kubernetes.pods import (
+    JOB_POD,
     NOT_EVICTABLE,
     Affinity,
     Container,
@@ -90,6 +91,13 @@ _DOCKER = Resources(cpu_m=500, memory_mib=1024, disk_mib=20 * 1024)
 
 # The image's entry point is a shell; this script starts the runner.
 _RUN = ("/home/runner/run.sh",)
+
+_HAS_A_JOB = Probe(
+    command=("sh", "-c", "grep -qs 'Runner[.]Worker' /proc/[0-9]*/cmdline"), period_seconds=5
+)
+"""A runner is ready while it runs a job: it then has a worker process. Evictions wait for pods that
+are ready, so that an idle runner leaves a node that drains. ARC only displays readiness
+(actions/actions-runner-controller controllers/actions.github.com/ephemeralrunner_controller.go)."""
 _RUNNER_UID = 1001  # user and group `runner` of ghcr.io/actions/actions-runner
 _ROOT = 0
 
@@ -385,6 +393,7 @@ def _runner_pod(lane: GitHubLane, job: Job) -> PodTemplate:
         image=job.image,
         image_pull_policy=lane.pull_policy,
         command=_RUN,
+        readiness_probe=_HAS_A_JOB,
         env=_runner_environment(lane, job) or None,
         resources=job.resources,
         security_context=_security_context(lane, job),
@@ -428,6 +437,7 @@ def _dind_pod(lane: GitHubLane, job: Job) -> PodTemplate:
         image=job.image,
         image_pull_policy=lane.pull_policy,
         command=_RUN,
+        readiness_probe=_HAS_A_JOB,
         env=(
             EnvVar(name="DOCKER_HOST", value="unix:///var/run/docker.sock"),
             EnvVar(name="RUNNER_WAIT_FOR_DOCKER_IN_SECONDS", value=str(_DOCKER_WAIT_S)),
@@ -470,6 +480,7 @@ def _launcher(
         name=RUNNER_CONTAINER,
         image=job.image,
         command=_RUN,
+        readiness_probe=_HAS_A_JOB,
         env=(
             EnvVar(
                 name="ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE",
@@ -487,6 +498,7 @@ def _launcher(
     )
     volume = Volume(name=_HOOK_TEMPLATE.name, config_map=LocalObjectReference(name=hook_template))
     return PodTemplate(
+        labels=JOB_POD,
         annotations=NOT_EVICTABLE,
         spec=PodSpec(
             containers=(runner,),
@@ -515,6 +527,7 @@ def _job_pod(lane: GitHubLane, job: Job) -> PodTemplate:
         volume_mounts=mounts,
     )
     return PodTemplate(
+        labels=JOB_POD,
         annotations=NOT_EVICTABLE,
         spec=PodSpec(
             containers=(container,),
@@ -539,6 +552,7 @@ def _template(
 ) -> PodTemplate:
     """Return a runner pod in which the job itself runs."""
     return PodTemplate(
+        labels=JOB_POD,
         annotations=NOT_EVICTABLE,
         spec=PodSpec(
             containers=containers,

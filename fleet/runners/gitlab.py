@@ -28,6 +28,7 @@ from fleet.config.stack import Charts
 from fleet.kubernetes.labels import Namespaces
 from fleet.kubernetes.pods import (
     GPU_RESOURCE,
+    JOB_POD,
     NOT_EVICTABLE,
     SHARED_MEMORY_PATH,
     SHARED_MEMORY_VOLUME,
@@ -354,6 +355,7 @@ def _kubernetes(lane: GitLabLane, job: Job) -> dict[str, Any]:
         "service_account": job.service_account,
         "runtime_class_name": job.runtime_class,
         "pod_annotations": dict(NOT_EVICTABLE),
+        "pod_labels": dict(JOB_POD),
         "pod_spec": [_gpu_patch(job)] if job.gpus else None,
     }
     return {

@@ -53,6 +53,19 @@ def test_controller_and_runners_have_different_namespaces() -> None:
     assert found.one(CHART).inputs["namespace"] == "arc-runners"
 
 
+def test_a_budget_keeps_job_pods_from_being_evicted_and_outlives_the_lanes() -> None:
+    found = made()
+    budget = found.one(kubernetes.policy.v1.PodDisruptionBudget)
+    assert budget.inputs["metadata"]["namespace"] == "arc-runners"
+    spec = budget.inputs["spec"]
+    assert spec["minAvailable"] > 10_000, "a number, since an EphemeralRunner has no scale"
+    assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow", "idle runners are not ready"
+    release = found.one(RELEASE, "lane-gpu-t4-release").inputs
+    labels = release["values"]["template"]["metadata"]["labels"]
+    assert spec["selector"]["matchLabels"].items() <= labels.items()
+    assert budget.urn in found.one(RELEASE, "lane-gpu-t4-release").depends_on
+
+
 def test_crds_are_a_resource_of_their_own() -> None:
     found = made()
     crds, controller = found.one(CRDS), found.one(RELEASE, "arc-release")

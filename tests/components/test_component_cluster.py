@@ -228,6 +228,13 @@ def test_only_privileged_jobs_need_a_privileged_namespace(privileged: bool) -> N
     assert ("pod-security.kubernetes.io/enforce" in labels) == privileged
 
 
+def test_the_namespace_of_each_forge_has_a_budget_for_its_jobs(whole: Registered) -> None:
+    budgets = whole.find(kubernetes.policy.v1.PodDisruptionBudget)
+    spaces = {one.inputs["metadata"]["namespace"]: one.urn for one in budgets}
+    assert spaces.keys() == {"arc-runners", "gitlab-runners"}
+    assert spaces["gitlab-runners"] in whole.one(RELEASE, "ci-gitlab-t4-release").depends_on
+
+
 def test_each_secret_goes_where_the_plan_says(whole: Registered) -> None:
     app = whole.one(kubernetes.core.v1.Secret, "ci-arc-github-app").inputs["stringData"]
     assert app["github_app_private_key"] == "text of githubAppKey"

@@ -1,5 +1,7 @@
 """GitHub lanes: the pods of each container mode, the scale set, and the controller."""
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -494,6 +496,27 @@ def test_every_mount_of_a_pod_has_its_volume(pod: dict[str, Any]) -> None:
 def test_no_pod_of_a_lane_is_evicted_by_the_autoscaler(pod: dict[str, Any]) -> None:
     annotations = pod["metadata"]["annotations"]
     assert annotations == {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+    assert pod["metadata"]["labels"] == {"gpu-runners/job": "true"}, "the budget selects it"
+
+
+@pytest.mark.parametrize("pod", [RUNNER, DIND, NOVOLUME, KUBERNETES])
+@pytest.mark.parametrize(("process", "code"), [("Runner.Listener", 1), ("Runner.Worker", 0)])
+def test_a_runner_is_ready_while_it_runs_a_job(
+    pod: dict[str, Any], process: str, code: int, tmp_path: Path
+) -> None:
+    """An idle runner is not ready, so that an eviction does not wait for it."""
+    (runner,) = (one for one in pod["spec"]["containers"] if one["name"] == "runner")
+    command: list[str] = runner["readinessProbe"]["exec"]["command"]
+    for number, line in ((1, "/bin/bash /home/runner/run.sh"), (7, f"/home/runner/bin/{process}")):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "cmdline").write_bytes(line.replace(" ", "\0").encode())
+    inside = [part.replace("/proc/", f"{tmp_path}/") for part in command]
+    assert subprocess.run(inside, check=False).returncode == code  # noqa: S603 -- our command
+
+
+@pytest.mark.parametrize("pod", [NOVOLUME_JOB, KUBERNETES_JOB])
+def test_a_job_pod_is_always_ready(pod: dict[str, Any]) -> None:
+    assert not any("readinessProbe" in one for one in pod["spec"]["containers"])
 
 
 APP = "clusters.ci.github.app.private_key"

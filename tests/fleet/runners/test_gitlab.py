@@ -270,6 +270,7 @@ def test_config_toml_has_the_runners_keys() -> None:
                 ]
             },
             "pod_annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
+            "pod_labels": {"gpu-runners/job": "true"},
         },
     }
 
