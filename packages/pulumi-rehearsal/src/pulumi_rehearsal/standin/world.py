@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from pulumi_rehearsal.standin.jobs import Jobs
 from pulumi_rehearsal.standin.values import UNKNOWN
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class World:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self.jobs = Jobs(self)
         self._resources: dict[tuple[str, str, str], Resource] = {}
         self._journal: list[Event] = []
         self._gone: list[Resource] = []
@@ -72,11 +74,12 @@ class World:
             self._resources[_key(resource)] = resource
 
     def remove(self, resource: Resource) -> None:
-        """Remove `resource`, unless it is gone already."""
+        """Remove `resource`, unless it is gone already. A job that runs on it is killed."""
         with self.lock:
             found = self._resources.pop(_key(resource), None)
             if found is not None:
                 self._gone.append(found)
+                self.jobs.removed(found)
 
     def gone(self, type: str) -> tuple[Resource, ...]:
         """Return the removed resources of that type as they last were, oldest first."""
