@@ -60,10 +60,10 @@ def test_a_budget_keeps_job_pods_from_being_evicted_and_outlives_the_lanes() -> 
     spec = budget.inputs["spec"]
     assert spec["minAvailable"] > 10_000, "a number, since an EphemeralRunner has no scale"
     assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow", "idle runners are not ready"
-    release = found.one(RELEASE, "lane-gpu-t4-release").inputs
+    release = found.one(CHART).inputs
     labels = release["values"]["template"]["metadata"]["labels"]
     assert spec["selector"]["matchLabels"].items() <= labels.items()
-    assert budget.urn in found.one(RELEASE, "lane-gpu-t4-release").depends_on
+    assert budget.urn in found.one(CHART).depends_on
 
 
 def test_crds_are_a_resource_of_their_own() -> None:
