@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pulumi_rehearsal.standin.kubernetes import cluster, core, gpu, workloads
+from pulumi_rehearsal.standin.kubernetes.chart import HelmChart
 from pulumi_rehearsal.standin.kubernetes.cluster import scope
 from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
 from pulumi_rehearsal.standin.kubernetes.helm import CHARTS, HelmRelease
@@ -42,7 +43,7 @@ def _cluster_faults(world: World) -> Iterator[str]:
 PACKAGE: Final = Package(
     name="kubernetes",
     kinds=(*core.KINDS, *workloads.KINDS, HelmRelease()),
-    constructs=(ConfigGroup(),),
+    constructs=(ConfigGroup(), HelmChart()),
     fallback=any_object,
     scope=scope,
     check_up=world_faults,

@@ -57,11 +57,7 @@ class HelmRelease(Kind):
             raise Invalid(*found)
         inputs = _with_defaults(self.autoname(call, old))
         release = release_of(inputs, call.scope)
-        chart = CHARTS.get(release.chart)
-        found = [*_name_problems(inputs), *_source_problems(inputs)]
-        if chart is not None:
-            found += [*chart.key_problems(release), *chart.value_problems(release)]
-        if found:
+        if found := [*source_problems(inputs), *chart_problems(release)]:
             raise Invalid(*found)
         return inputs
 
@@ -134,17 +130,23 @@ def _with_defaults(inputs: Properties) -> Properties:
     return filled
 
 
-def _name_problems(inputs: Properties) -> Iterator[Problem]:
-    name = text(inputs, "name")
-    if name is None:
-        return
-    if len(name) > MAX_NAME:
-        yield "name", f"{name!r} has {len(name)} characters, the limit is {MAX_NAME}"
-    elif reason := names.dns_subdomain(name):
-        yield "name", f"{name!r} {reason}"
+def chart_problems(release: Release) -> Iterator[Problem]:
+    """Check the release's name, and its values if the chart is known."""
+    if len(release.name) > MAX_NAME:
+        yield (
+            "name",
+            f"{release.name!r} has {len(release.name)} characters, the limit is {MAX_NAME}",
+        )
+    elif release.name and (reason := names.dns_subdomain(release.name)):
+        yield "name", f"{release.name!r} {reason}"
+    chart = CHARTS.get(release.chart)
+    if chart is not None:
+        yield from chart.key_problems(release)
+        yield from chart.value_problems(release)
 
 
-def _source_problems(inputs: Properties) -> Iterator[Problem]:
+def source_problems(inputs: Properties) -> Iterator[Problem]:
+    """Check from where the chart is downloaded."""
     chart = text(inputs, "chart") or ""
     local = chart.startswith(("/", ".", "oci://", "http://", "https://")) or chart.endswith(".tgz")
     if chart and not local and not given(inputs, "repositoryOpts.repo"):
