@@ -65,6 +65,8 @@ class Registration:
     replace_on_changes: tuple[str, ...]
     delete_before_replace: bool
     aliases: tuple[str, ...]
+    timeouts: dict[str, str]
+    """By operation, as the program spells them."""
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -374,4 +376,9 @@ def _decoded(
         replace_on_changes=tuple(request.replaceOnChanges),
         delete_before_replace=request.deleteBeforeReplace,
         aliases=tuple(alias.urn or alias.spec.name for alias in request.aliases),
+        timeouts={
+            operation: limit
+            for operation in ("create", "update", "delete")
+            if (limit := getattr(request.customTimeouts, operation))
+        },
     )

@@ -93,6 +93,8 @@ class GpuNodeGroup(pulumi.ComponentResource):
                 "max_size": plan.max_size,
                 "desired_size": plan.desired_size,
             },
+            # Without force_update_version: a job that outlasts the drain fails the update and goes
+            # on, and the next update tries again.
             update_config={"max_unavailable": 1},
             node_repair_config={"enabled": plan.node_repair},
             labels=plan.labels,
@@ -104,7 +106,9 @@ class GpuNodeGroup(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions.merge(
                 child,
                 pulumi.ResourceOptions(
-                    depends_on=list(depends_on), ignore_changes=list(plan.ignore_changes) or None
+                    depends_on=list(depends_on),
+                    ignore_changes=list(plan.ignore_changes) or None,
+                    custom_timeouts=pulumi.CustomTimeouts(update=f"{plan.update_minutes}m"),
                 ),
             ),
         )

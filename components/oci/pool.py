@@ -108,9 +108,11 @@ class GpuNodePool(pulumi.ComponentResource):
                 "freeform_tags": of.tags,
             },
             node_eviction_node_pool_settings={
-                "eviction_grace_duration": plan.eviction_grace,
-                # Otherwise a job that outlasts the grace period keeps its node for ever.
-                "is_force_delete_after_grace_duration": True,
+                "eviction_grace_duration": f"PT{plan.drain_minutes}M",
+                # A job that outlasts the drain goes on: the update fails, and the next one tries
+                # again. A CPU node has pods of others too, whose budgets must not keep it for ever.
+                # https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengdeletingworkernodes.htm
+                "is_force_delete_after_grace_duration": plan.role == "system",
             },
             node_pool_cycling_details=(
                 {"is_node_cycling_enabled": True, "maximum_surge": "1", "maximum_unavailable": "0"}
@@ -125,7 +127,11 @@ class GpuNodePool(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions.merge(
                 child,
                 pulumi.ResourceOptions(
-                    depends_on=list(depends_on), ignore_changes=list(plan.ignore_changes) or None
+                    depends_on=list(depends_on),
+                    ignore_changes=list(plan.ignore_changes) or None,
+                    custom_timeouts=pulumi.CustomTimeouts(
+                        update=f"{plan.update_minutes}m", delete=f"{plan.delete_minutes}m"
+                    ),
                 ),
             ),
         )

@@ -14,6 +14,7 @@ import pulumi_kubernetes as kubernetes
 from components import intent
 from components.helm import install, namespace
 from components.intent import AnyPool
+from components.runners.job_budget import job_budget
 from fleet.config.github import GitHubAccess
 from fleet.runners.github import ArcControllerPlan, arc_controller_plan
 
@@ -94,7 +95,8 @@ class ArcController(pulumi.ComponentResource):
         controller = install(
             f"{name}-release", plan.release, child, depends_on=[system, crds, *depends_on]
         )
-        self.ready = [controller, crds, runners]
+        budget = job_budget(f"{name}-budget", plan.runner_namespace, child, depends_on=[runners])
+        self.ready = [controller, crds, runners, budget]
         if plan.app is not None and private_key is not None:
             secret = kubernetes.core.v1.Secret(
                 f"{name}-github-app",

@@ -48,6 +48,14 @@ from fleet.kubernetes.resources import Resources, format_cpu, format_memory
 LOG_TYPES = ("api", "audit", "authenticator")
 LOG_RETENTION_DAYS = 30
 
+EKS_DRAIN_MINUTES = 15
+"""EKS evicts the pods of a node that it replaces for so long, then the update fails with
+PodEvictionFailure and the pods stay, unless the update is forced:
+https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html"""
+
+_UPDATE_MINUTES = 60
+"""Time-out of an update without drains: the provider's default."""
+
 _AUTOSCALER = "k8s.io/cluster-autoscaler"
 
 
@@ -75,6 +83,11 @@ class EksPool(Pool):
     def instance_types(self) -> tuple[str, ...]:
         """EC2 instance types, in order of preference."""
         return self.kinds
+
+    @property
+    def update_minutes(self) -> int:
+        """Time in which each node, one after the other, can wait for its jobs."""
+        return _UPDATE_MINUTES + EKS_DRAIN_MINUTES * self.max_size
 
     def at_live_size(self, live: LiveSize) -> EksPool:
         """Return the pool with the desired size of the next update.
@@ -208,6 +221,7 @@ def eks_pool(
         time_slices=slices,
         driver=_driver(version, release_version) if gpu else None,
         paused=pool.paused,
+        drain_minutes=EKS_DRAIN_MINUTES,
         autoscaling_tags=_autoscaling_tags(
             cluster=cluster,
             node_labels=node_labels,

@@ -95,6 +95,8 @@ class Pool:
     paused: bool = False
     runtime_class: str | None = None
     """RuntimeClass that containers need to see a GPU; `None` if the default runtime shows it."""
+    drain_minutes: int | None = None
+    """How long the cloud waits for the jobs of a node that it replaces; `None` if others own it."""
 
     @property
     def logical_name(self) -> str:

@@ -56,6 +56,11 @@ from fleet.kubernetes.resources import Resources, format_memory
 
 CNI_TYPE = "OCI_VCN_IP_NATIVE"
 
+_UPDATE_MINUTES = 60
+"""Time of an update without drains. The provider waits 50 minutes, less than a drain takes:
+oracle/terraform-provider-oci internal/service/containerengine/containerengine_node_pool_resource.go
+"""
+
 GPU_TAINT = Taint(key=GPU_TAINT_KEY, value=GPU_TAINT_VALUE, effect="NoSchedule")
 PREEMPTIBLE_TAINT = Taint(key=PREEMPTIBLE_KEY, value="present", effect="NoSchedule")
 
@@ -87,12 +92,21 @@ class OkePool(Pool):
     capacity_reservation_id: str | None
     preemptible: bool
     node_cycling: bool
-    eviction_grace: str
-    """ISO 8601 duration."""
     max_pods: int
     desired_size: int
     ignore_changes: tuple[str, ...] = ()
     """Properties of the node pool that an update leaves as they are."""
+
+    @property
+    def delete_minutes(self) -> int:
+        """Time in which all nodes at once can wait for their jobs."""
+        return _UPDATE_MINUTES + (self.drain_minutes or 0)
+
+    @property
+    def update_minutes(self) -> int:
+        """Time in which each node can wait for its jobs; cycled nodes wait one after the other."""
+        rounds = self.max_size if self.node_cycling else 1
+        return _UPDATE_MINUTES + (self.drain_minutes or 0) * rounds
 
     def at_live_size(self, live: LiveSize) -> OkePool:
         """Return the pool with the size of the next update: the live one, clamped to the bounds.
@@ -236,7 +250,7 @@ def oke_pool(
         capacity_reservation_id=pool.capacity_reservation_id,
         preemptible=pool.preemptible,
         node_cycling=pool.node_cycling,
-        eviction_grace=f"PT{pool.eviction_minutes}M",
+        drain_minutes=pool.eviction_minutes,
         max_pods=oke_pod_limit(machine, CNI_TYPE),
     )
 

@@ -22,6 +22,9 @@ GPU_RESOURCE = "nvidia.com/gpu"
 # Source: kubernetes/autoscaler:cluster-autoscaler/FAQ.md
 NOT_EVICTABLE: Mapping[str, str] = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
 
+JOB_POD: Mapping[str, str] = {"gpu-runners/job": "true"}
+"""Label of the pods that an eviction waits for: `components/runners/job_budget.py`."""
+
 SHARED_MEMORY_PATH = "/dev/shm"  # noqa: S108 -- a mount path in the pod, not a local file
 SHARED_MEMORY_VOLUME = "shared-memory"
 
@@ -241,6 +244,7 @@ class Container:
     security_context: SecurityContext | None = None
     restart_policy: Literal["Always"] | None = None
     startup_probe: Probe | None = None
+    readiness_probe: Probe | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,6 +18,7 @@ POOL = oci.containerengine.NodePool
 ADDON = oci.containerengine.Addon
 RULE = oci.core.NetworkSecurityGroupSecurityRule
 GPU = {"shape": "VM.GPU.A10.1"}
+CPU = {"shape": "VM.Standard.E5.Flex", "ocpus": 2, "memory_gb": 16}
 
 
 def made(make: Any, plan: Any, **args: Any) -> Registered:
@@ -51,8 +52,7 @@ def test_taints_are_in_the_kubelet_arguments_and_in_the_metadata_for_the_autosca
 
 
 def test_a_pool_without_taints_has_no_kubelet_arguments() -> None:
-    system = oke_makers.pool(shape="VM.Standard.E5.Flex", ocpus=2, memory_gb=16)
-    inputs = pool(system).inputs
+    inputs = pool(oke_makers.pool(**CPU)).inputs
     assert set(inputs["nodeMetadata"]) == {"user_data"}
     assert inputs["nodeShapeConfig"] == {"ocpus": 2, "memoryInGbs": 16}
 
@@ -89,6 +89,16 @@ def test_cycling_and_eviction_are_as_asked() -> None:
     assert inputs["nodePoolCyclingDetails"]["maximumUnavailable"] == "0"
     assert inputs["nodeEvictionNodePoolSettings"]["evictionGraceDuration"] == "PT5M"
     assert "nodePoolCyclingDetails" not in pool(oke_makers.pool(**GPU)).inputs
+
+
+def test_oke_ends_no_job_on_a_gpu_pool_and_the_provider_waits_as_long() -> None:
+    settings = "nodeEvictionNodePoolSettings"
+    gpu, cpu = pool(oke_makers.pool(**GPU)), pool(oke_makers.pool(**CPU))
+    assert gpu.inputs[settings]["isForceDeleteAfterGraceDuration"] is False
+    assert cpu.inputs[settings]["isForceDeleteAfterGraceDuration"] is True, "pods of others too"
+    assert gpu.timeouts == {"update": "120m", "delete": "120m"}
+    cycled = pool(oke_makers.pool(**GPU, node_cycling=True, max_size=8, eviction_minutes=30))
+    assert cycled.timeouts == {"update": "300m", "delete": "90m"}, "one node after the other"
 
 
 @pytest.mark.parametrize(("live", "size"), [(None, 1), (5, 5), (0, 1), (9, 8)])

@@ -60,6 +60,14 @@ def test_the_taint_is_spelled_as_eks_spells_it() -> None:
     )
 
 
+def test_a_roll_waits_for_jobs_and_is_never_forced() -> None:
+    """Nodes drain one after the other, each for at most 15 minutes."""
+    found = made(fleets.pool(**GPU, max_size=8))
+    assert group(found)["updateConfig"] == {"maxUnavailable": 1}
+    assert "forceUpdateVersion" not in group(found), "forced, EKS ends the jobs after 15 minutes"
+    assert found.one(aws.eks.NodeGroup).timeouts == {"update": "180m"}
+
+
 def test_a_cpu_pool_has_no_taint() -> None:
     found = made(fleets.pool(instance_types=["m6i.large"]))
     assert group(found).get("taints", []) == []
