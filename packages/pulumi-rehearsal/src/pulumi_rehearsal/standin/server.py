@@ -276,7 +276,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             old = self._existing(request, self._scope(context))
             if old is not None:
                 kind.delete(old, self.world)
-                self.world.remove(old)
+                kind.remove(old, self.world, request.timeout)
                 self.world.record("deleted", old)
         return empty_pb2.Empty()
 
