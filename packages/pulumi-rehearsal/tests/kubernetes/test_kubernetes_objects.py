@@ -18,6 +18,7 @@ from kubernetes_cluster import (
 from pulumi_rehearsal import existing
 from pulumi_rehearsal.standin import difference, schema
 from pulumi_rehearsal.standin.kubernetes import cluster as clusters
+from pulumi_rehearsal.standin.kubernetes.arc import RUNNER_SET
 
 
 def test_automatic_name_is_kept(cluster: Cluster):
@@ -236,7 +237,8 @@ def test_existing_secret_is_in_every_cluster(cluster: Cluster):
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_sdk_has_each_kind(kind):
-    assert schema.args_class(kind.token) is not None
+    is_custom_resource = kind.token == RUNNER_SET
+    assert (schema.args_class(kind.token) is None) == is_custom_resource
 
 
 def test_diff_of_a_config_map_replaces_and_deletes_first(cluster: Cluster):

@@ -14,15 +14,15 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pulumi_rehearsal.standin.kind import Properties
+from pulumi_rehearsal.standin.kubernetes import arc
 from pulumi_rehearsal.standin.kubernetes.release import Release
 from pulumi_rehearsal.standin.properties import lookup, mapping, objects, text
 
-API_VERSION: Final = "actions.github.com/v1alpha1"
+API_VERSION: Final = f"{arc.GROUP}/{arc.VERSION}"
 CLEANUP: Final = "actions.github.com/cleanup-protection"
 """Finalizer of a set and of its ServiceAccount and roles; the controller removes it."""
 
 MANAGER_BINDING: Final = "actions.github.com/cleanup-manager-role-binding"
-VERSION_LABEL: Final = "app.kubernetes.io/version"
 SET_NAME_LABEL: Final = "actions.github.com/scale-set-name"
 SET_NAMESPACE_LABEL: Final = "actions.github.com/scale-set-namespace"
 
@@ -191,7 +191,7 @@ def _labels(release: Release, component: str) -> Properties:
         "helm.sh/chart": f"gha-rs-{version}",
         "app.kubernetes.io/name": set_name(release),
         "app.kubernetes.io/instance": set_name(release),
-        VERSION_LABEL: version,
+        arc.VERSION_LABEL: version,
         "app.kubernetes.io/managed-by": "Helm",
         "app.kubernetes.io/part-of": "gha-rs",
         SET_NAME_LABEL: set_name(release),

@@ -23,9 +23,7 @@ from pulumi_rehearsal.standin.values import UNKNOWN, contains_unknown
 SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 
 
-def construct(
-    request: Any, inputs: Properties, objects: Callable[[], Iterable[Properties]]
-) -> Any:
+def construct(request: Any, inputs: Properties, objects: Callable[[], Iterable[Properties]]) -> Any:
     """Register the component of a request, then a child for each of the objects.
 
     While an input is unknown, no child is registered. Raises `Refusal` if an object has no name or

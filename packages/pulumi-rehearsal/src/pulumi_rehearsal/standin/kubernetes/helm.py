@@ -20,6 +20,7 @@ from pulumi_rehearsal.standin.kubernetes import (
     cluster_autoscaler,
     gitlab_runner,
     gpu,
+    scale_set,
 )
 from pulumi_rehearsal.standin.kubernetes.release import (
     RELEASE,
@@ -37,7 +38,13 @@ if TYPE_CHECKING:
 MAX_NAME: Final = 53
 DEFAULT_TIMEOUT_S: Final = 300
 
-_CHARTS: Final = (*arc.CHARTS, *gitlab_runner.CHARTS, *gpu.CHARTS, *cluster_autoscaler.CHARTS)
+_CHARTS: Final = (
+    *arc.CHARTS,
+    *scale_set.CHARTS,
+    *gitlab_runner.CHARTS,
+    *gpu.CHARTS,
+    *cluster_autoscaler.CHARTS,
+)
 CHARTS: Final[dict[str, Chart]] = {chart.name: chart for chart in _CHARTS}
 
 
