@@ -25,6 +25,9 @@ endif
 ifdef STALL
 WHAT += --stall "$(STALL)"
 endif
+ifdef BUSY
+WHAT += --busy "$(BUSY)"
+endif
 ifdef POLICY
 WHAT += --policy "$(POLICY)"
 endif
@@ -67,7 +70,7 @@ $(POLICY_ENVIRONMENT): $(ENVIRONMENT) policy/requirements.txt
 	  || policy/.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r policy/requirements.txt
 	@touch $@
 
-rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## run a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, STALL=, POLICY=, PROJECT=bootstrap)
+rehearse: $(ENVIRONMENT) $(if $(POLICY),$(POLICY_ENVIRONMENT)) ## run a stack file through the real engine, no account needed (STACK=, CONFIG=, FROM= TO=, FAIL=, STALL=, BUSY=, POLICY=, PROJECT=bootstrap)
 	@$(BIN)/python -m rehearsal $(WHAT)
 
 report: $(ENVIRONMENT) ## lanes, money, quotas, versions, findings of a stack file, in a second (STACK=, CONFIG=, BASE=, FORMAT=)

@@ -8,7 +8,7 @@ A cloud's components are imported only for a cluster of that cloud, because its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pulumi
 
@@ -18,6 +18,7 @@ from components.helm import namespace
 from components.platform import Connect, Platform
 from components.runners.arc_controller import ArcController
 from components.runners.arc_lane import ArcLane
+from components.runners.draining import explained
 from components.runners.gitlab_lane import GitLabLane
 from components.runners.job_budget import job_budget
 from fleet.clusters.eks import EksPlan
@@ -41,13 +42,14 @@ class RunnerCluster(pulumi.ComponentResource):
         *,
         plan: ClusterPlan,
         connect: Connect,
+        connect_lanes: Callable[[pulumi.Output[str] | None], pulumi.ProviderResource] | None = None,
         secrets: Mapping[str, pulumi.Output[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """Register a cluster.
 
-        `connect` builds the Kubernetes provider of a new cluster. `secrets` holds the Pulumi
-        secrets that the plan names.
+        `connect` builds the Kubernetes provider of a new cluster, and `connect_lanes` that of its
+        lanes, by default the same. `secrets` holds the Pulumi secrets that the plan names.
         """
         super().__init__("gpu-runners:index:RunnerCluster", name, None, opts)
         platform = _platform(name, plan, connect, pulumi.ResourceOptions(parent=self))
@@ -68,6 +70,13 @@ class RunnerCluster(pulumi.ComponentResource):
             "github": _github(name, plan, secrets, platform),
             "gitlab": _gitlab(name, plan, platform),
         }
+        of_lanes = pulumi.ResourceOptions.merge(
+            platform.inside, pulumi.ResourceOptions(transforms=[explained(name)])
+        )
+        if connect_lanes is not None:
+            of_lanes = pulumi.ResourceOptions.merge(
+                of_lanes, pulumi.ResourceOptions(providers=[connect_lanes(platform.kubeconfig)])
+            )
         for lane in plan.lanes:
             pools = [platform.pools[pool] for pool in lane.pool_names if pool in platform.pools]
             depends_on = [
@@ -79,12 +88,10 @@ class RunnerCluster(pulumi.ComponentResource):
             ]
             label = f"{name}-{lane.forge}-{lane.name}"
             if isinstance(lane, GitHubLanePlan):
-                ArcLane(label, plan=lane, depends_on=depends_on, opts=platform.inside)
+                ArcLane(label, plan=lane, depends_on=depends_on, opts=of_lanes)
             else:
                 token = secrets[lane.token_secret] if lane.token_secret else None
-                GitLabLane(
-                    label, plan=lane, token=token, depends_on=depends_on, opts=platform.inside
-                )
+                GitLabLane(label, plan=lane, token=token, depends_on=depends_on, opts=of_lanes)
         names = [pool.name for pool in plan.pools]
         self.register_outputs(
             {"pools": names}

@@ -1,15 +1,33 @@
-"""Helm releases and namespaces, registered in one way for every component."""
+"""Helm charts and namespaces, registered in one way for every component."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from fleet.kubernetes.labels import PRIVILEGED
 from fleet.kubernetes.releases import Release
+
+SCALE_SET = "kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"
+MANAGER = "kubernetes:apps/v1:Deployment"
+
+_REGISTERED = {
+    "pulumi.com/waitFor": json.dumps(
+        [
+            "jsonpath={.metadata.annotations.runner-scale-set-id}",
+            "jsonpath={.status.phase}=Running",
+        ]
+    )
+}
+"""ARC writes the id once GitHub knows the set, and the phase once its listener is started
+(actions/actions-runner-controller autoscalingrunnerset_controller.go)."""
+
+_REMOVAL_S = 120
+"""Time to remove a set or a manager without jobs."""
 
 
 def install(
@@ -18,13 +36,8 @@ def install(
     opts: pulumi.ResourceOptions,
     *,
     depends_on: Sequence[pulumi.Resource],
-    wiring: Mapping[str, pulumi.Input[Any]] | None = None,
 ) -> kubernetes.helm.v3.Release:
-    """Register a release. Helm waits until it is ready and does not roll back a failed change.
-
-    `wiring` adds top-level values that come from other resources; never a secret value.
-    A change of `release.replaced_on` deletes before it creates: one name admits one release.
-    """
+    """Register a release. Helm waits until it is ready and does not roll back a failed change."""
     return kubernetes.helm.v3.Release(
         logical_name,
         name=release.name,
@@ -32,19 +45,74 @@ def install(
         chart=release.chart,
         repository_opts=({"repo": release.repository} if release.repository is not None else None),
         version=release.version,
-        values={**release.values, **(wiring or {})},
+        values=release.values,
         timeout=release.timeout_s,
         skip_crds=release.skip_crds,
         atomic=False,
         opts=pulumi.ResourceOptions.merge(
-            opts,
-            pulumi.ResourceOptions(
-                depends_on=list(depends_on),
-                replace_on_changes=list(release.replaced_on) or None,
-                delete_before_replace=True if release.replaced_on else None,
-            ),
+            opts, pulumi.ResourceOptions(depends_on=list(depends_on))
         ),
     )
+
+
+def install_lane(
+    logical_name: str,
+    release: Release[Any],
+    opts: pulumi.ResourceOptions,
+    *,
+    depends_on: Sequence[pulumi.Resource],
+    wiring: Mapping[str, pulumi.Input[Any]] | None = None,
+) -> kubernetes.helm.v4.Chart:
+    """Register each object of a lane's chart as a resource, without a release of Helm.
+
+    Helm's record of a release is a second state: a failed uninstall purges it, a killed install
+    blocks its name, and it does not show that an object is gone. As resources, objects that are
+    gone are found by a refresh and made again, and a deletion that waits for running jobs can be
+    repeated (https://github.com/pulumi/pulumi-kubernetes/issues/2817).
+    `wiring` adds top-level values that come from other resources; never a secret value.
+    """
+    return kubernetes.helm.v4.Chart(
+        logical_name,
+        name=release.name,
+        namespace=release.namespace,
+        chart=release.chart,
+        repository_opts=({"repo": release.repository} if release.repository is not None else None),
+        version=release.version,
+        values={**release.values, **(wiring or {})},
+        skip_crds=release.skip_crds,
+        opts=pulumi.ResourceOptions.merge(
+            opts,
+            pulumi.ResourceOptions(depends_on=list(depends_on), transforms=[_waits(release)]),
+        ),
+    )
+
+
+def _waits(release: Release[Any]) -> pulumi.ResourceTransform:
+    """Return a function that says how long the objects with jobs are waited for.
+
+    A scale set is created once GitHub knows it and its listener runs. A deletion waits for the
+    running jobs: ARC keeps the set until then, and a manager's pods end after their last job.
+    """
+    removal = f"{(release.drain_s or 0) + _REMOVAL_S}s"
+    timeouts = pulumi.CustomTimeouts(
+        create=f"{release.timeout_s}s", update=f"{release.timeout_s}s", delete=removal
+    )
+
+    def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+        if args.type_ not in (SCALE_SET, MANAGER):
+            return None
+        props = cast("dict[str, Any]", dict(args.props))
+        if args.type_ == SCALE_SET:
+            annotations = {**props["metadata"].get("annotations", {}), **_REGISTERED}
+            props["metadata"] = {**props["metadata"], "annotations": annotations}
+        return pulumi.ResourceTransformResult(
+            props=props,
+            opts=pulumi.ResourceOptions.merge(
+                args.opts, pulumi.ResourceOptions(custom_timeouts=timeouts)
+            ),
+        )
+
+    return transform
 
 
 def namespace(

@@ -38,6 +38,7 @@ class LaneOptions(TypedDict, total=False):
     kubernetes_access: Mapping[str, Any] | None
     env: Mapping[str, str]
     paused: bool
+    drain_minutes: int
 
 
 class PoolComponent(Protocol):

@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if (options.from_file is None) != (options.to_file is None):
         parser.error("--from and --to go together (FROM= and TO= of make)")
     faults = command.faults(parser, options)
+    busy = command.busy(parser, options)
     # Imported late: the SDKs take half a second, and --help does not need them.
     from rehearsal import run  # noqa: PLC0415
     from rehearsal.project import PROJECTS  # noqa: PLC0415
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             project=project,
             policy=options.policy,
             faults=faults,
+            busy=busy,
             console=console,
         )
     )

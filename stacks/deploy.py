@@ -23,7 +23,12 @@ from fleet.findings import StackFileError
 from fleet.load import Fleet, load
 from fleet.plan import ClusterPlan
 from stacks.live import at_live_sizes
-from stacks.providers import cloud_provider, gitlab_provider, kubernetes_provider
+from stacks.providers import (
+    cloud_provider,
+    gitlab_provider,
+    kubernetes_provider,
+    lane_provider,
+)
 
 PROJECT = "gpu-runners"
 
@@ -99,6 +104,7 @@ def _cluster(plan: ClusterPlan, loaded: Loaded) -> RunnerCluster:
         plan.name,
         plan=replace(plan, platform=at_live_sizes(plan.platform, cloud)),
         connect=kubernetes_provider,
+        connect_lanes=lambda kubeconfig: lane_provider(plan.platform, kubeconfig),
         secrets=loaded.secrets,
         opts=pulumi.ResourceOptions(providers=providers),
     )

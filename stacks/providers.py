@@ -32,13 +32,7 @@ def cloud_provider(plan: PlatformPlan) -> pulumi.ProviderResource:
                 f"{plan.name}-oci", region=plan.region, config_file_profile=plan.profile
             )
         case ExistingPlan():
-            return kubernetes.Provider(
-                f"{plan.name}-kubernetes",
-                context=plan.context,
-                kubeconfig=plan.kubeconfig,
-                enable_secret_mutable=True,
-                enable_config_map_mutable=True,
-            )
+            return _kubernetes(f"{plan.name}-kubernetes", plan.kubeconfig, plan.context)
 
 
 def gitlab_provider(cluster: str, plan: GitLabPlan, token: pulumi.Input[str]) -> gitlab.Provider:
@@ -51,10 +45,37 @@ def gitlab_provider(cluster: str, plan: GitLabPlan, token: pulumi.Input[str]) ->
 
 
 def kubernetes_provider(name: str, kubeconfig: pulumi.Output[str]) -> kubernetes.Provider:
-    """Return the provider of one new cluster.
+    """Return the provider of one new cluster."""
+    return _kubernetes(name, kubeconfig)
 
-    It updates a Secret in place when a token is rotated, instead of replacing it.
+
+def lane_provider(plan: PlatformPlan, kubeconfig: pulumi.Output[str] | None) -> kubernetes.Provider:
+    """Return the provider of the lanes of a cluster; an existing cluster has no `kubeconfig`.
+
+    It adopts objects that exist. An `up` that is killed between the creation of an object and the
+    engine's note of it would otherwise block the next `up` with "already exists". The names of a
+    lane's objects belong to the lane. For namespaces and definitions, which may belong to others,
+    the error of the other provider is right.
     """
+    name = f"{plan.name}-lanes"
+    if isinstance(plan, ExistingPlan):
+        return _kubernetes(name, plan.kubeconfig, plan.context, adopts=True)
+    return _kubernetes(name, kubeconfig, adopts=True)
+
+
+def _kubernetes(
+    name: str,
+    kubeconfig: pulumi.Input[str] | None,
+    context: str | None = None,
+    *,
+    adopts: bool = False,
+) -> kubernetes.Provider:
+    """Return a provider that updates a Secret in place when a token is rotated."""
     return kubernetes.Provider(
-        name, kubeconfig=kubeconfig, enable_secret_mutable=True, enable_config_map_mutable=True
+        name,
+        kubeconfig=kubeconfig,
+        context=context,
+        enable_secret_mutable=True,
+        enable_config_map_mutable=True,
+        upsert_existing_objects=adopts or None,
     )

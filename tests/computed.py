@@ -220,6 +220,7 @@ COMPUTED: Final[Mapping[str, Computed]] = {
     "kubernetes:helm.sh/v3:Release": lambda _name, inputs: {
         "status": {"status": "deployed", "version": inputs["version"]}
     },
+    "kubernetes:helm.sh/v4:Chart": lambda _name, _inputs: {"resources": []},
     "kubernetes:yaml/v2:ConfigGroup": lambda _name, _inputs: {"resources": []},
     "pulumi:providers:aws": _nothing,
     "pulumi:providers:gitlab": _nothing,

@@ -270,7 +270,7 @@ def test_trainers_lanes_have_the_names_and_the_group_of_the_seed() -> None:
         lane = github_lane("kubeflow-trainer", f"oracle-vm-gpu-a10-{cards}")
         values = lane.release.values
         assert values["runnerGroup"] == "GPUs"
-        assert values["runnerScaleSetName"] == lane.name
+        assert values["scaleSetLabels"] == [lane.name]
         assert (values["minRunners"], values["maxRunners"]) == (0, most)
         assert lane.job.gpus == cards
 

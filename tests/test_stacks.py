@@ -147,7 +147,8 @@ def test_version_outputs_are_what_is_installed(stack: str) -> None:
     for name, cluster in stackfiles.body(stack)["clusters"].items():
         installed = {
             one.inputs["chart"].rpartition("/")[2]: one.inputs["version"]
-            for one in found.find(kubernetes.helm.v3.Release)
+            for kind in (kubernetes.helm.v3.Release, kubernetes.helm.v4.Chart)
+            for one in found.find(kind)
             if one.name.startswith(f"{name}-")
         }
         assert versions[name]["charts"] == installed

@@ -1,8 +1,9 @@
 """One GitHub lane: a runner scale set of ARC.
 
-A change of chart version, label or URL replaces the release. A new controller deletes scale sets of
-another minor version, and GitHub registers labels only when a scale set is created
-(https://github.com/actions/actions-runner-controller/issues/4422).
+GitHub reads labels and URL only when a scale set is created, and a new controller deletes the sets
+of another minor version (https://github.com/actions/actions-runner-controller/issues/4422). So a
+change of these makes a successor with another name and the same labels. The old set takes no new
+jobs and goes when its running ones have ended, see `LanePlan.generation`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components import intent
-from components.helm import install
+from components.helm import install_lane
 from components.intent import AnyPool, LaneOptions
 from components.runners.arc_controller import ArcController
 from components.runners.job_access import job_access
@@ -39,7 +40,7 @@ class ArcLaneOptions(LaneOptions, total=False):
 
 
 class ArcLane(pulumi.ComponentResource):
-    """RBAC of the jobs, the ConfigMap of the job pod's template, and the scale set's release."""
+    """RBAC of the jobs, the ConfigMap of the job pod's template, and the scale set."""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class ArcLane(pulumi.ComponentResource):
                     ),
                 )
             )
-        install(f"{name}-release", plan.release, child, depends_on=prerequisites)
+        install_lane(f"{name}-{plan.generation}", plan.release, child, depends_on=prerequisites)
         self.register_outputs({"runs_on": plan.labels})
 
 

@@ -1,5 +1,8 @@
 """One GitLab lane: a runner at GitLab, its token in a Secret, and its runner manager.
 
+What the manager needs for its last job outlives it: the runner, the token, and its rights. A change
+that replaces the runner makes all of them anew, see `LanePlan.generation`.
+
 https://docs.gitlab.com/runner/install/kubernetes_helm_chart_configuration/
 """
 
@@ -14,7 +17,7 @@ import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 
 from components import intent
-from components.helm import install
+from components.helm import install_lane
 from components.intent import AnyPool, LaneOptions
 from components.runners.job_access import job_access
 from fleet.config.gitlab import GitLab
@@ -43,7 +46,7 @@ class GitLabLaneOptions(LaneOptions, total=False):
 
 
 class GitLabLane(pulumi.ComponentResource):
-    """RBAC of the jobs, the runner at GitLab if planned, the Secret with its token, the release."""
+    """The runner at GitLab if planned, the Secret with its token, RBAC, and the manager."""
 
     def __init__(
         self,
@@ -72,16 +75,18 @@ class GitLabLane(pulumi.ComponentResource):
         depends_on = [*intent.pool_resources(pools), *depends_on]
         super().__init__("gpu-runners:runners:GitLabLane", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
+        generation = f"{name}-{plan.generation}"
         prerequisites = [
             *depends_on,
             *job_access(f"{name}-jobs", plan.access, child, depends_on=depends_on),
+            *job_access(f"{generation}-manager", plan.manager, child, depends_on=depends_on),
         ]
         if plan.runner is not None:
-            token = _runner(f"{name}-runner", plan.runner, child).token
+            token = _runner(f"{generation}-runner", plan.runner, child).token
         if token is not None:
             prerequisites.append(
                 kubernetes.core.v1.Secret(
-                    f"{name}-token",
+                    f"{generation}-token",
                     metadata={"name": plan.secret_name, "namespace": plan.release.namespace},
                     # The chart projects both keys, even if the second is empty.
                     string_data={
@@ -93,8 +98,8 @@ class GitLabLane(pulumi.ComponentResource):
                     ),
                 )
             )
-        install(
-            f"{name}-release",
+        install_lane(
+            generation,
             plan.release,
             child,
             depends_on=prerequisites,

@@ -21,6 +21,9 @@ class NameLimit:
 # Inferred: the pattern, since the name becomes the name of Kubernetes objects.
 SCALE_SET: Final = NameLimit(45, _DNS_LABEL)
 
+HELM_RELEASE: Final = NameLimit(53, _DNS_LABEL)
+"""helm/helm pkg/chartutil/validate_name.go."""
+
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
 EKS_NODE_GROUP: Final = NameLimit(63, r"[0-9A-Za-z][A-Za-z0-9_-]*")
 EKS_LABEL: Final = NameLimit(63)

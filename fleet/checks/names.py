@@ -81,7 +81,7 @@ def _resources(cluster: ClusterPlan) -> Iterator[tuple[str, str, str]]:
 
 @check("scale-set-name")
 def scale_set_names(view: View) -> Iterator[Finding]:
-    """Scale sets with the same name and runner group at one GitHub URL, on any cluster."""
+    """GitHub lanes of the same name and runner group at one URL, on any cluster."""
     seen: dict[tuple[str, str, str], str] = {}
     for cluster_name, cluster in view.stack.clusters.items():
         if cluster.github is None:
@@ -93,8 +93,8 @@ def scale_set_names(view: View) -> Iterator[Finding]:
                 yield scale_set_names.finding(
                     path,
                     message=(
-                        f"has the name, runner group and URL of {seen[key]}: GitHub refuses the "
-                        "second scale set"
+                        f"has the name, runner group and URL of {seen[key]}: a job with runs-on: "
+                        f"{name} would run on either"
                     ),
                     remedy="rename the lane, or put it into another runner group",
                 )

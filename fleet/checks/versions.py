@@ -26,7 +26,6 @@ _NOTICE = timedelta(days=60)
 """How long before the end of support a version is reported."""
 
 _ARC_LABELS = Version("0.14.0")
-_ARC_NOVOLUME = Version("0.13.0")
 _GITHUB_CLOUD = re.compile(r"https://(github\.com|[^/]+\.ghe\.com)(/|$)")
 
 
@@ -79,30 +78,21 @@ def kubernetes_support(view: View) -> Iterator[Finding]:
 
 @check("arc-version")
 def arc_versions(view: View) -> Iterator[Finding]:
-    """GitHub lanes that use a feature which the stack's version of ARC does not have."""
+    """Versions of ARC that do not register labels of scale sets."""
     for cluster in view.plan.clusters:
         if cluster.github is None:
             continue
         version = Version(cluster.github.controller.release.version)
-        for lane in cluster.github.lanes:
-            if version < _ARC_LABELS and len(lane.labels) > 1:
-                yield arc_versions.finding(
-                    f"{lane.path}.labels",
-                    message=(
-                        f"ARC {version} ignores labels of scale sets ({_ARC_LABELS} is the first "
-                        "that has them): jobs with these labels would find no runner"
-                    ),
-                    remedy="remove charts.arc_version, or the labels",
-                )
-            if version < _ARC_NOVOLUME and lane.container_mode == "kubernetes-novolume":
-                yield arc_versions.finding(
-                    f"{lane.path}.container_mode",
-                    message=(
-                        f"is kubernetes-novolume, which ARC {version} does not know "
-                        f"({_ARC_NOVOLUME} is the first): the scale set would start no runner"
-                    ),
-                    remedy="remove charts.arc_version, or use container_mode: kubernetes",
-                )
+        if version < _ARC_LABELS:
+            yield arc_versions.finding(
+                "charts.arc_version",
+                message=(
+                    f"is {version}, which ignores labels of scale sets ({_ARC_LABELS} is the first "
+                    "that has them): a lane's name is a label of its set, so no job would find it"
+                ),
+                remedy=f"remove charts.arc_version, or set {_ARC_LABELS} or later",
+            )
+            return
 
 
 @check("ami-fault", "warning")

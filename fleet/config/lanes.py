@@ -111,6 +111,15 @@ class Lane(Model):
         default={}, description="environment variables of a job, without secrets"
     )
     paused: bool = Field(default=False, description="take no new jobs, but keep the lane")
+    drain_minutes: int = Field(
+        default=60,
+        ge=1,
+        le=7200,
+        description=(
+            "longest wait for running jobs when a change replaces or removes the lane; the job may "
+            "take longer, then up stops and waits on when it runs again"
+        ),
+    )
 
     def rules(self) -> Iterator[Rule]:
         if self.gpus == 0 and (self.cpu is None or self.memory is None):

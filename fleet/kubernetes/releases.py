@@ -32,7 +32,7 @@ ValuesT_co = TypeVar("ValuesT_co", bound="DataclassInstance", covariant=True)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Release(Generic[ValuesT_co]):
-    """One `helm.v3.Release`, whose values never hold a secret."""
+    """One installed chart, whose values never hold a secret."""
 
     name: str
     namespace: str
@@ -46,8 +46,8 @@ class Release(Generic[ValuesT_co]):
     """`typed_values` as they are sent, with the chart's keys."""
     timeout_s: int = TIMEOUT_S
     skip_crds: bool = False
-    replaced_on: tuple[str, ...] = ()
-    """Property paths whose change uninstalls the release, waits, and installs it again."""
+    drain_s: int | None = None
+    """Longest wait for running jobs when the release is deleted; `None` if it runs no jobs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +85,7 @@ def release(
     values: ValuesT_co,
     timeout_s: int = TIMEOUT_S,
     skip_crds: bool = False,
-    replaced_on: tuple[str, ...] = (),
+    drain_s: int | None = None,
 ) -> Release[ValuesT_co]:
     """Return a release of a pinned chart."""
     found = source(chart, charts)
@@ -99,8 +99,13 @@ def release(
         values=to_values(values),
         timeout_s=timeout_s,
         skip_crds=skip_crds,
-        replaced_on=replaced_on,
+        drain_s=drain_s,
     )
+
+
+def minor(version: str) -> str:
+    """Return the major and minor part of a chart version, such as `0.14`."""
+    return ".".join(version.removeprefix("v").split(".")[:2])
 
 
 def key(*path: str) -> Mapping[str, tuple[str, ...]]:

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Literal
 
 from fleet.catalog.charts import arc_crd_urls
 from fleet.catalog.images import DOCKER_IN_DOCKER, GITHUB_RUNNER
+from fleet.catalog.limits import SCALE_SET
 from fleet.clusters.nodes import ANYWHERE, Placement, Pool
 from fleet.config.github import ContainerMode, GitHubAccess, GitHubApp, GitHubLane
 from fleet.config.stack import Charts
@@ -47,7 +48,7 @@ from fleet.kubernetes.pods import (
     VolumeMount,
     shared_memory,
 )
-from fleet.kubernetes.releases import Release, key, release, to_values
+from fleet.kubernetes.releases import Release, key, minor, release, source, to_values
 from fleet.kubernetes.resources import Resources, mebibytes
 from fleet.runners.lanes import (
     ExternalSecret,
@@ -55,6 +56,8 @@ from fleet.runners.lanes import (
     Job,
     LanePlan,
     LanePods,
+    generation,
+    generation_name,
     job,
     job_access,
 )
@@ -134,7 +137,8 @@ class ArcControllerValues:
 class ArcScaleSetValues:
     """Values of ARC's `gha-runner-scale-set` chart, 0.14.2.
 
-    `scale_set_labels` reach GitHub only when the scale set is created there. The controller's
+    `scale_set_labels` reach GitHub only when the scale set is created there. They contain the
+    lane's name, so that jobs find every generation of the lane by it. The controller's
     account is always given: without it the chart looks the controller up in the live cluster and
     aborts when it is missing, which breaks every preview and first deployment. `container_mode`
     never is the chart's `dind`, whose Docker container accepts no resources; `_dind_pod` builds
@@ -150,7 +154,7 @@ class ArcScaleSetValues:
     template: PodTemplate
     controller_namespace: str = field(metadata=key("controllerServiceAccount", "namespace"))
     controller_service_account: str = field(metadata=key("controllerServiceAccount", "name"))
-    scale_set_labels: tuple[str, ...] | None
+    scale_set_labels: tuple[str, ...]
     runner_group: str | None
     container_mode: ContainerMode | None = field(metadata=key("containerMode", "type"))
     work_volume_claim: PersistentVolumeClaimSpec | None = field(
@@ -279,11 +283,16 @@ def github_lane_plan(
     runner, job_pod = _pods(lane, one_job, f"{name}-job-pod", system)
     on_hooks = job_pod is not None
     labels = tuple(dict.fromkeys((name, *lane.labels)))
+    chart = source("gha-runner-scale-set", charts)
+    digits = generation(cluster, name, controller.url, labels, minor(chart.version))
+    set_name = generation_name(name, digits, SCALE_SET.max_length)
     min_runners = 0 if lane.paused else lane.min_runners
     max_runners = 0 if lane.paused else lane.max_runners
     return GitHubLanePlan(
         cluster=cluster,
         name=name,
+        generation=digits,
+        drain_minutes=lane.drain_minutes,
         pools=pools,
         job=one_job,
         labels=labels,
@@ -303,16 +312,14 @@ def github_lane_plan(
         release=release(
             "gha-runner-scale-set",
             charts,
-            name=name,
+            name=set_name,
             namespace=Namespaces.arc_runners,
-            # A new controller deletes sets of another minor version, and GitHub reads labels and
-            # owner of a set only when it is created.
-            replaced_on=("version", "values.scaleSetLabels", "values.githubConfigUrl"),
+            drain_s=lane.drain_minutes * 60,
             values=ArcScaleSetValues(
                 github_config_url=controller.url,
                 github_config_secret=controller.credentials,
-                runner_scale_set_name=name,
-                scale_set_labels=labels if lane.labels else None,
+                runner_scale_set_name=set_name,
+                scale_set_labels=labels,
                 runner_group=lane.group,
                 min_runners=min_runners,
                 max_runners=max_runners,

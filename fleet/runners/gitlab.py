@@ -20,7 +20,9 @@ from typing import Any, ClassVar, Literal
 import tomli_w
 
 from fleet.catalog.images import CUDA_BASE
+from fleet.catalog.limits import HELM_RELEASE
 from fleet.clusters.nodes import ANYWHERE, Placement, Pool
+from fleet.config.access import AccessRule
 from fleet.config.gitlab import GPU_TAGS, GitLabLane
 from fleet.config.stack import Charts
 from fleet.kubernetes.labels import Namespaces
@@ -42,8 +44,11 @@ from fleet.runners.lanes import (
     ExternalSecret,
     Forge,
     Job,
+    JobAccess,
     LanePlan,
     LanePods,
+    generation,
+    generation_name,
     job,
     job_access,
 )
@@ -65,23 +70,14 @@ default is 180 s."""
 _UBUNTU = "docker.io/library/ubuntu:24.04"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PolicyRule:
-    """Verbs allowed on resources of the core API group."""
-
-    resources: tuple[str, ...]
-    verbs: tuple[str, ...]
-    api_groups: tuple[str, ...] = ("",)
-
-
-EXECUTOR_RULES: tuple[PolicyRule, ...] = (
-    PolicyRule(resources=("events",), verbs=("list", "watch")),
-    PolicyRule(resources=("pods",), verbs=("create", "delete", "get", "list", "watch")),
-    PolicyRule(resources=("pods/attach", "pods/exec"), verbs=("create", "delete", "get", "patch")),
-    PolicyRule(resources=("pods/log",), verbs=("get", "list")),
-    PolicyRule(resources=("secrets",), verbs=("create", "delete", "get", "update")),
-    PolicyRule(resources=("serviceaccounts",), verbs=("get",)),
-    PolicyRule(resources=("services",), verbs=("create", "get")),
+EXECUTOR_RULES: tuple[AccessRule, ...] = (
+    AccessRule(resources=("events",), verbs=("list", "watch")),
+    AccessRule(resources=("pods",), verbs=("create", "delete", "get", "list", "watch")),
+    AccessRule(resources=("pods/attach", "pods/exec"), verbs=("create", "delete", "get", "patch")),
+    AccessRule(resources=("pods/log",), verbs=("get", "list")),
+    AccessRule(resources=("secrets",), verbs=("create", "delete", "get", "update")),
+    AccessRule(resources=("serviceaccounts",), verbs=("get",)),
+    AccessRule(resources=("services",), verbs=("create", "get")),
 )
 """Permissions that the executor needs, without those of features that this program does not use (a
 namespace per job, suspended environments). The chart's default is every verb on every core
@@ -124,7 +120,8 @@ class GitLabRunnerValues:
     Placement and resources are the *manager's*; those of jobs are in `config`. `secret` names a
     Secret with the keys `runner-token` and `runner-registration-token`, both of which the chart
     mounts. `concurrent` counts jobs per replica. The chart ignores `replicas` if there is an `hpa`.
-    The grace period lets running jobs end when the manager is replaced.
+    The grace period lets running jobs end when the manager is replaced or removed. The manager's
+    account is not the chart's, because the manager needs it until its last job has ended.
     """
 
     gitlab_url: str
@@ -132,15 +129,11 @@ class GitLabRunnerValues:
     secret: str = field(metadata=key("runners", "secret"))
     config: str = field(metadata=key("runners", "config"))
     service_account: str = field(metadata=key("serviceAccount", "name"))
-    create_service_account: bool = field(default=True, metadata=key("serviceAccount", "create"))
-    create_rbac: bool = field(default=True, metadata=key("rbac", "create"))
-    cluster_wide_access: bool = field(default=False, metadata=key("rbac", "clusterWideAccess"))
-    rbac_rules: tuple[PolicyRule, ...] = field(
-        default=EXECUTOR_RULES, metadata=key("rbac", "rules")
-    )
+    create_service_account: bool = field(default=False, metadata=key("serviceAccount", "create"))
+    create_rbac: bool = field(default=False, metadata=key("rbac", "create"))
     executor: str = field(default="kubernetes", metadata=key("runners", "executor"))
     check_interval: int = 3
-    termination_grace_period_seconds: int = 3600
+    termination_grace_period_seconds: int
     unregister_runners: bool = True
     metrics: bool = field(default=False, metadata=key("metrics", "enabled"))
     replicas: int
@@ -179,6 +172,8 @@ class GitLabLanePlan(LanePlan):
     """Pulumi secret with the token of an existing runner."""
     secret_name: str
     """Kubernetes Secret that the manager reads."""
+    manager: JobAccess
+    """Rights of the manager, which starts the pods of jobs."""
     config: dict[str, Any] = field(repr=False)
     """Content of the release's config.toml."""
 
@@ -214,11 +209,17 @@ def gitlab_lane_plan(
     config = config_data(lane, one_job)
     tags = _tags(name, lane, pools)
     managers = lane.hpa.max_replicas if lane.hpa is not None else 1
-    release_name = f"gitlab-{name}"
-    secret_name = lane.existing_secret or f"{name}-runner-token"
+    runner = _runner(cluster, name, lane, tags)
+    # What replaces the runner at GitLab, and so its token.
+    owner = (runner.runner_type, runner.group_id, runner.project_id) if runner else None
+    digits = generation(cluster, name, url, owner)
+    release_name = generation_name(f"gitlab-{name}", digits, HELM_RELEASE.max_length)
+    secret_name = lane.existing_secret or f"{release_name}-token"
     return GitLabLanePlan(
         cluster=cluster,
         name=name,
+        generation=digits,
+        drain_minutes=lane.drain_minutes,
         pools=pools,
         job=one_job,
         labels=tags,
@@ -227,9 +228,17 @@ def gitlab_lane_plan(
         access=access,
         pods=LanePods(on_pool=(_build_pod(lane, one_job),)),
         config=config,
-        runner=_runner(cluster, name, lane, tags),
+        runner=runner,
         token_secret=lane.token.secret if lane.token is not None else None,
         secret_name=secret_name,
+        manager=JobAccess(
+            account=release_name,
+            account_namespace=Namespaces.gitlab,
+            namespaces=(Namespaces.gitlab,),
+            made_namespaces=(),
+            role=release_name,
+            permissions=EXECUTOR_RULES,
+        ),
         external_secret=(
             ExternalSecret(name=secret_name, namespace=Namespaces.gitlab, keys=GITLAB_TOKEN_KEYS)
             if lane.existing_secret is not None
@@ -240,6 +249,7 @@ def gitlab_lane_plan(
             charts,
             name=release_name,
             namespace=Namespaces.gitlab,
+            drain_s=lane.drain_minutes * 60,
             values=GitLabRunnerValues(
                 gitlab_url=url,
                 concurrent=lane.concurrent,
@@ -248,6 +258,7 @@ def gitlab_lane_plan(
                 # action. `fleet.config.gitlab` refuses them in `env`.
                 config=tomli_w.dumps(config, multiline_strings=True),
                 service_account=release_name,
+                termination_grace_period_seconds=lane.drain_minutes * 60,
                 fullname_override=release_name,
                 replicas=0 if lane.paused else 1,
                 hpa=(

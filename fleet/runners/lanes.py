@@ -9,6 +9,8 @@ that only sets `gpus: 1` always fits, and jobs with fair shares use the whole no
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -33,6 +35,8 @@ IMAGES_MIB = 40 * 1024
 """Disk that fair shares leave for images, because the images of a CUDA job are on the same disk as
 its scratch space (a framework image alone is 10 to 20 GiB). Inferred from the sizes of public
 images."""
+
+_GENERATION_DIGITS = 5
 
 _CPU_STEP_M = 10
 _MIB_STEP = 16
@@ -148,11 +152,18 @@ class LanePods:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LanePlan:
-    """One lane: one Helm release that serves one kind of job."""
+    """One lane: one installed chart that serves one kind of job.
+
+    What the forge reads only at registration is in `generation`, and the names of all that a lane
+    makes contain it. So a change of it makes a successor, which takes the waiting jobs, before the
+    lane's old objects are removed and finish their running jobs.
+    """
 
     forge: ClassVar[Forge]
     cluster: str
     name: str
+    generation: str
+    """Five hexadecimal digits, see `generation`."""
     pools: tuple[Pool, ...] = field(repr=False)
     """Pools that may run a job, in order of preference."""
     job: Job
@@ -168,6 +179,8 @@ class LanePlan:
     external_secret: ExternalSecret | None
     """The Secret with the lane's credentials, if this program does not create it."""
     pods: LanePods = field(repr=False)
+    drain_minutes: int
+    """Longest wait for running jobs when the lane is replaced or removed."""
 
     @property
     def path(self) -> str:
@@ -188,6 +201,21 @@ class LanePlan:
     def image(self) -> str | None:
         """Image in which a job runs if it names none; `None` if a job must name one."""
         return self.job.image
+
+
+def generation(cluster: str, name: str, *fixed: object) -> str:
+    """Return the digits for what a lane cannot change in place.
+
+    The cluster is a part of it: two scale sets of one name at GitHub would be one, which the
+    removal of either deletes.
+    """
+    text = json.dumps((cluster, name, *fixed))
+    return hashlib.sha256(text.encode()).hexdigest()[:_GENERATION_DIGITS]
+
+
+def generation_name(stem: str, digits: str, longest: int) -> str:
+    """Return the name of one generation, with its stem cut to the limit of `longest`."""
+    return f"{stem[: longest - _GENERATION_DIGITS - 1].rstrip('-')}-{digits}"
 
 
 def job(

@@ -286,6 +286,7 @@ def test_the_bootstrap_is_created_protected_and_destroyed(one_more_environment: 
         "preview",
         "up",
         "preview again",
+        "refresh",
         "destroy while protected",
         "destroy",
     ]

@@ -15,6 +15,7 @@ from tests.engine import Registered, deploy, deploy_both, remembered
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----"
 RELEASE = kubernetes.helm.v3.Release
+CHART = kubernetes.helm.v4.Chart
 NAMESPACE = kubernetes.core.v1.Namespace
 CRDS = kubernetes.yaml.v2.ConfigGroup
 
@@ -49,7 +50,7 @@ def test_controller_and_runners_have_different_namespaces() -> None:
     names = {one.name: one.inputs["metadata"]["name"] for one in found.find(NAMESPACE)}
     assert names == {"arc-namespace": "arc-systems", "arc-runners": "arc-runners"}
     assert found.one(RELEASE, "arc-release").inputs["namespace"] == "arc-systems"
-    assert found.one(RELEASE, "lane-gpu-t4-release").inputs["namespace"] == "arc-runners"
+    assert found.one(CHART).inputs["namespace"] == "arc-runners"
 
 
 def test_a_budget_keeps_job_pods_from_being_evicted_and_outlives_the_lanes() -> None:
@@ -59,10 +60,10 @@ def test_a_budget_keeps_job_pods_from_being_evicted_and_outlives_the_lanes() -> 
     spec = budget.inputs["spec"]
     assert spec["minAvailable"] > 10_000, "a number, since an EphemeralRunner has no scale"
     assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow", "idle runners are not ready"
-    release = found.one(RELEASE, "lane-gpu-t4-release").inputs
+    release = found.one(CHART).inputs
     labels = release["values"]["template"]["metadata"]["labels"]
     assert spec["selector"]["matchLabels"].items() <= labels.items()
-    assert budget.urn in found.one(RELEASE, "lane-gpu-t4-release").depends_on
+    assert budget.urn in found.one(CHART).depends_on
 
 
 def test_crds_are_a_resource_of_their_own() -> None:
@@ -118,7 +119,7 @@ def test_the_app_is_a_secret_with_the_charts_keys() -> None:
 
 def test_a_scale_set_gets_the_name_of_the_secret_only() -> None:
     found = made()
-    values = found.one(RELEASE, "lane-gpu-t4-release").values
+    values = found.one(CHART).values
     secret = found.one(kubernetes.core.v1.Secret).inputs["metadata"]["name"]
     assert values.data["values"]["githubConfigSecret"] == secret
     assert not values.secret_paths
@@ -128,7 +129,7 @@ def test_a_scale_set_gets_the_name_of_the_secret_only() -> None:
 def test_an_existing_secret_is_used_by_name() -> None:
     found = made({"app": None, "existing_secret": "theirs"}, key=None)
     assert found.find(kubernetes.core.v1.Secret) == []
-    values = found.one(RELEASE, "lane-gpu-t4-release").inputs["values"]
+    values = found.one(CHART).inputs["values"]
     assert values["githubConfigSecret"] == "theirs"
 
 
@@ -146,7 +147,7 @@ def test_an_existing_namespace_is_only_read(secret: bool) -> None:
 
 def test_a_scale_set_goes_before_what_clears_its_finalizers() -> None:
     found = made()
-    lane = found.one(RELEASE, "lane-gpu-t4-release")
+    lane = found.one(CHART)
     for needed in (
         found.one(RELEASE, "arc-release"),
         found.one(CRDS),
@@ -157,29 +158,37 @@ def test_a_scale_set_goes_before_what_clears_its_finalizers() -> None:
         assert needed.urn in lane.depends_on, f"{needed.name} is removed after its scale sets"
 
 
-def test_a_scale_set_is_replaced_where_arc_and_github_cannot_change_it() -> None:
-    found = made()
-    lane = found.one(RELEASE, "lane-gpu-t4-release")
-    assert set(lane.replace_on_changes) == {
-        "version",
-        "values.scaleSetLabels",
-        "values.githubConfigUrl",
-    }
-    assert lane.delete_before_replace, "GitHub knows one set of a name"
-    for path in lane.replace_on_changes:
-        key = path.rpartition(".")[2]
-        assert key in {**lane.inputs, **lane.inputs["values"]}, f"{path} leads to nothing"
-    assert not found.one(RELEASE, "arc-release").delete_before_replace
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"lane": {"labels": ["other"]}},
+        {"github": {"url": "https://github.com/another-org"}},
+    ],
+    ids=["labels", "url"],
+)
+def test_what_arc_and_github_cannot_change_makes_a_successor(changes: dict[str, Any]) -> None:
+    before, after = made().one(CHART), made(**changes).one(CHART)
+    assert before.name != after.name
+    assert before.inputs["name"] != after.inputs["name"], "both exist until the old one is drained"
+    for chart in (before, after):
+        assert chart.inputs["values"]["runnerScaleSetName"] == chart.inputs["name"]
+        assert "gpu-t4" in chart.inputs["values"]["scaleSetLabels"], "jobs find both by this label"
+
+
+def test_other_changes_are_made_in_place() -> None:
+    before, after = made(), made(lane={"max_runners": 9, "env": {"A": "b"}, "drain_minutes": 5})
+    assert {one.urn for one in before.resources} == {one.urn for one in after.resources}
 
 
 def test_controller_and_sets_are_of_one_version() -> None:
-    versions = {one.inputs["version"] for one in made().find(RELEASE)}
+    found = made()
+    versions = {one.inputs["version"] for one in (*found.find(RELEASE), *found.find(CHART))}
     assert len(versions) == 1, "a controller deletes the sets of another minor version"
 
 
 def test_the_sets_know_their_controllers_account() -> None:
     found = made()
-    account = found.one(RELEASE, "lane-gpu-t4-release").inputs["values"]["controllerServiceAccount"]
+    account = found.one(CHART).inputs["values"]["controllerServiceAccount"]
     controller = found.one(RELEASE, "arc-release").inputs
     assert account["namespace"] == controller["namespace"]
     assert account["name"] == controller["values"]["serviceAccount"]["name"]
@@ -188,10 +197,7 @@ def test_the_sets_know_their_controllers_account() -> None:
 @pytest.mark.parametrize("mode", ["kubernetes", "kubernetes-novolume"])
 def test_job_pods_have_a_template_before_the_first_job(mode: str) -> None:
     found = made(lane={"container_mode": mode})
-    template, lane = (
-        found.one(kubernetes.core.v1.ConfigMap),
-        found.one(RELEASE, "lane-gpu-t4-release"),
-    )
+    template, lane = found.one(kubernetes.core.v1.ConfigMap), found.one(CHART)
     assert template.urn in lane.depends_on
     assert template.inputs["metadata"]["namespace"] == lane.inputs["namespace"]
     assert found.one(NAMESPACE, "arc-runners").urn in template.depends_on

@@ -18,6 +18,8 @@ ADDON = aws.eks.Addon
 GROUP = aws.eks.NodeGroup
 NAMESPACE = kubernetes.core.v1.Namespace
 RELEASE = kubernetes.helm.v3.Release
+CHART = kubernetes.helm.v4.Chart
+REMOTE = ("kubernetes:yaml/v2:ConfigGroup", "kubernetes:helm.sh/v4:Chart")
 
 EVERYTHING: dict[str, Any] = {
     "eks": {
@@ -98,16 +100,23 @@ def releases(*names: str) -> Callable[[Registered], list[Registration]]:
     return lambda found: [one for one in found.find(RELEASE) if one.inputs["name"] in names]
 
 
+def lanes(*names: str) -> Callable[[Registered], list[Registration]]:
+    """Return the charts of lanes by the names of lanes, whose last part is the generation."""
+    return lambda found: [
+        one for one in found.find(CHART) if one.inputs["name"].rpartition("-")[0] in names
+    ]
+
+
 def everything_inside(found: Registered) -> list[Registration]:
     return [
         one
         for one in found.resources
-        if one.type.startswith("kubernetes:") and one.type != "kubernetes:yaml/v2:ConfigGroup"
+        if one.type.startswith("kubernetes:") and one.type not in REMOTE
     ]
 
 
 GPU_STACK = releases("nvidia-device-plugin", "gpu-operator", "aws-efa-k8s-device-plugin")
-LANES = releases("gpu-t4", "gpu-a100", "gitlab-t4", "gitlab-a100")
+LANES = lanes("gpu-t4", "gpu-a100", "gitlab-t4", "gitlab-a100")
 
 
 def everything_of(kind: type[pulumi.Resource]) -> Callable[[Registered], list[Registration]]:
@@ -124,14 +133,14 @@ ORDER: list[tuple[str, Callable[..., list[Registration]], Callable[..., list[Reg
     ("charts need a cluster to talk to", everything_inside, everything_of(aws.eks.Cluster)),
     ("a job on a pool at zero needs the autoscaler", LANES, releases("cluster-autoscaler")),
     ("a job needs a GPU that is advertised", LANES, GPU_STACK),
-    ("a set needs its controller", releases("gpu-t4", "gpu-a100"), releases("arc-controller")),
+    ("a set needs its controller", lanes("gpu-t4", "gpu-a100"), releases("arc-controller")),
     (
         "a set needs CRDs",
-        releases("gpu-t4", "gpu-a100"),
+        lanes("gpu-t4", "gpu-a100"),
         everything_of(kubernetes.yaml.v2.ConfigGroup),
     ),
-    ("T4 lanes wait for the T4 pool", releases("gpu-t4", "gitlab-t4"), pools("t4")),
-    ("A100 lanes wait for the A100 pool", releases("gpu-a100", "gitlab-a100"), pools("a100")),
+    ("T4 lanes wait for the T4 pool", lanes("gpu-t4", "gitlab-t4"), pools("t4")),
+    ("A100 lanes wait for the A100 pool", lanes("gpu-a100", "gitlab-a100"), pools("a100")),
 ]
 
 
@@ -160,7 +169,7 @@ def test_a_lane_does_not_wait_for_the_pools_of_others(
     lane: tuple[str, ...], strangers: tuple[str, ...], whole: Registered
 ) -> None:
     foreign = {one.urn for one in pools(*strangers)(whole)}
-    for one in releases(*lane)(whole):
+    for one in lanes(*lane)(whole):
         assert not foreign & whole.before(one), (
             "a lane is deployed although another pool has no capacity"
         )
@@ -168,16 +177,15 @@ def test_a_lane_does_not_wait_for_the_pools_of_others(
 
 def test_releases_depend_on_their_namespace_and_secrets(whole: Registered) -> None:
     spaces = {one.inputs["metadata"]["name"]: one for one in whole.find(NAMESPACE)}
-    for one in whole.find(RELEASE):
+    charts = [*whole.find(RELEASE), *whole.find(CHART)]
+    for one in charts:
         space = one.inputs["namespace"]
         if space != "kube-system":
             assert spaces[space].urn in whole.before(one), f"{one.name} lands in {space}"
     for secret in whole.find(kubernetes.core.v1.Secret):
         assert spaces[secret.inputs["metadata"]["namespace"]].urn in whole.before(secret)
         name = secret.inputs["metadata"]["name"]
-        users = [
-            one for one in whole.find(RELEASE) if name in {text for _, text in one.values.texts()}
-        ]
+        users = [one for one in charts if name in {text for _, text in one.values.texts()}]
         assert users, f"no release uses {name}"
         for one in users:
             assert secret.urn in whole.before(one)
@@ -201,7 +209,8 @@ def test_a_cluster_without_gpus_has_no_gpu_stack() -> None:
         {"eks": {"pools": {"t4": None}}, "github": {"lanes": {"gpu-t4": lane}}, "gitlab": None}
     )
     names = {one.inputs["name"] for one in found.find(RELEASE)}
-    assert names == {"cluster-autoscaler", "arc-controller", "gpu-t4"}
+    assert names == {"cluster-autoscaler", "arc-controller"}
+    assert len(lanes("gpu-t4")(found)) == len(found.find(CHART)) == 1
 
 
 @pytest.mark.parametrize(
@@ -223,7 +232,8 @@ def test_the_namespace_of_each_forge_has_a_budget_for_its_jobs(whole: Registered
     budgets = whole.find(kubernetes.policy.v1.PodDisruptionBudget)
     spaces = {one.inputs["metadata"]["namespace"]: one.urn for one in budgets}
     assert spaces.keys() == {"arc-runners", "gitlab-runners"}
-    assert spaces["gitlab-runners"] in whole.one(RELEASE, "ci-gitlab-t4-release").depends_on
+    (lane,) = lanes("gitlab-t4")(whole)
+    assert spaces["gitlab-runners"] in lane.depends_on
 
 
 def test_namespaces_that_others_made_are_only_read() -> None:
@@ -243,5 +253,9 @@ def test_namespaces_that_others_made_are_only_read() -> None:
 def test_each_secret_goes_where_the_plan_says(whole: Registered) -> None:
     app = whole.one(kubernetes.core.v1.Secret, "ci-arc-github-app").inputs["stringData"]
     assert app["github_app_private_key"] == "text of githubAppKey"
-    token = whole.one(kubernetes.core.v1.Secret, "ci-gitlab-a100-token").inputs["stringData"]
+    (token,) = (
+        one.inputs["stringData"]
+        for one in whole.find(kubernetes.core.v1.Secret)
+        if one.name.startswith("ci-gitlab-a100-")
+    )
     assert token["runner-token"] == "text of a100"

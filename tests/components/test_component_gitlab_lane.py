@@ -15,7 +15,7 @@ from tests.engine import Registered, deploy, deploy_both, remembered
 from tests.wire import UNKNOWN
 
 TOKEN = "glrt-of-an-existing-runner"
-RELEASE = kubernetes.helm.v3.Release
+CHART = kubernetes.helm.v4.Chart
 SECRET = kubernetes.core.v1.Secret
 
 CREATED: dict[str, Any] = {"runner": {"group_id": 42}}
@@ -83,7 +83,7 @@ def test_a_runner_takes_no_more_than_it_must() -> None:
 def test_a_paused_lane_takes_no_jobs_and_runs_no_manager() -> None:
     found = made({**CREATED, "paused": True})
     assert runner(found)["paused"] is True
-    assert found.one(RELEASE).inputs["values"]["replicas"] == 0
+    assert found.one(CHART).inputs["values"]["replicas"] == 0
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_the_token_lies_in_a_secret_with_both_keys_of_the_chart(
     both = {"runner-token": token, "runner-registration-token": ""}
     assert secret.inputs["stringData"] == both, "the chart projects both keys, also an empty one"
     assert secret.values.is_secret("stringData", "runner-token")
-    assert secret.inputs["metadata"]["namespace"] == found.one(RELEASE).inputs["namespace"]
+    assert secret.inputs["metadata"]["namespace"] == found.one(CHART).inputs["namespace"]
 
 
 @pytest.mark.parametrize("lane", [CREATED, GIVEN, EXISTING], ids=["created", "given", "existing"])
 def test_the_manager_gets_the_name_of_the_secret_only(lane: dict[str, Any]) -> None:
     found = made(lane)
-    release = found.one(RELEASE)
+    release = found.one(CHART)
     secrets = found.find(SECRET)
     expected = secrets[0].inputs["metadata"]["name"] if secrets else "theirs"
     assert release.inputs["values"]["runners"]["secret"] == expected
@@ -114,7 +114,7 @@ def test_the_manager_gets_the_name_of_the_secret_only(lane: dict[str, Any]) -> N
 
 
 def annotation(found: Registered) -> str | None:
-    values = found.one(RELEASE).inputs["values"]
+    values = found.one(CHART).inputs["values"]
     return values.get("podAnnotations", {}).get("gpu-runners/token")
 
 
@@ -123,7 +123,7 @@ def test_a_new_token_restarts_the_manager() -> None:
     assert annotation(first) != annotation(second), "the chart watches no Secret of ours"
     for found in (first, second):
         assert len(annotation(found) or "") == 12, "a token cannot be derived from its annotation"
-        assert not found.one(RELEASE).values.secret_paths
+        assert not found.one(CHART).values.secret_paths
     assert annotation(made(EXISTING)) is None, "the program does not read an existing Secret"
 
 
@@ -142,8 +142,34 @@ def test_a_runner_is_created_for_no_token_that_exists() -> None:
 def test_a_manager_waits_for_its_pools(lane: dict[str, Any]) -> None:
     found = made(lane)
     pool = found.one(aws.eks.Addon)
-    for one in (*found.find(RELEASE), *found.find(SECRET)):
+    for one in (*found.find(CHART), *found.find(SECRET)):
         assert pool.urn in one.depends_on
+
+
+def test_what_a_manager_needs_for_its_last_job_outlives_it() -> None:
+    found = made(CREATED)
+    (chart,) = found.find(CHART)
+    needed = [
+        found.one(kubernetes.core.v1.ServiceAccount),
+        found.one(kubernetes.rbac.v1.RoleBinding),
+        found.one(SECRET),
+    ]
+    for one in needed:
+        assert one.urn in chart.depends_on, f"{one.name} is removed after the manager"
+    values = chart.inputs["values"]
+    assert values["serviceAccount"] == {
+        "name": needed[0].inputs["metadata"]["name"],
+        "create": False,
+    }
+    assert values["rbac"] == {"create": False}
+
+
+def test_what_replaces_the_runner_replaces_everything_with_its_token() -> None:
+    before, after = made(CREATED), made({"runner": {"group_id": None, "project_id": 7}})
+    for kind in (CHART, SECRET, gitlab.UserRunner):
+        assert before.one(kind).name != after.one(kind).name, "the old one drains under its own URN"
+    same = made({**CREATED, "concurrent": 9, "tags": ["other"]})
+    assert {one.urn for one in before.resources} == {one.urn for one in same.resources}
 
 
 def test_a_lane_outputs_its_tags() -> None:

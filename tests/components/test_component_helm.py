@@ -1,4 +1,4 @@
-"""Releases: awaited, with a fixed name, and replaced where Helm cannot update."""
+"""Releases, the charts of lanes, and namespaces."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,7 +7,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.helm import install, namespace
+from components.helm import install, install_lane, namespace
 from fleet.kubernetes.releases import Release
 from fleet.kubernetes.resources import Resources
 from tests.engine import Registration, deploy_both, remembered
@@ -43,9 +43,9 @@ def test_values_of_other_resources_are_added_to_those_of_the_plan() -> None:
     def program() -> None:
         space = kubernetes.core.v1.Namespace("first")
         wiring = {"madeBy": {"id": space.id}}
-        install("thing-release", PLAIN, pulumi.ResourceOptions(), depends_on=[], wiring=wiring)
+        install_lane("thing", PLAIN, pulumi.ResourceOptions(), depends_on=[], wiring=wiring)
 
-    release = deploy_both(program).one(kubernetes.helm.v3.Release)
+    release = deploy_both(program).one(kubernetes.helm.v4.Chart)
     made_by = {"madeBy": {"id": "first-id"}}
     assert release.inputs["values"] == {**PLAIN.values, **made_by}
 
@@ -59,14 +59,6 @@ def test_the_callers_options_and_the_order_are_both_kept() -> None:
 def test_a_plain_release_is_changed_in_place() -> None:
     release = installed(PLAIN)
     assert release.replace_on_changes == ()
-    assert not release.delete_before_replace
-
-
-def test_what_helm_cannot_change_is_removed_first_and_made_anew() -> None:
-    paths = ("version", "values.scaleSetLabels")
-    release = installed(replace(PLAIN, replaced_on=paths))
-    assert release.replace_on_changes == paths
-    assert release.delete_before_replace, "Helm refuses two releases of one name"
 
 
 @pytest.mark.parametrize("repository", [None, "https://mirror.example.org"])

@@ -14,7 +14,7 @@ from tests.fleet.samples import every_key, loaded
 
 DAEMON_SET = kubernetes.apps.v1.DaemonSet
 NAMESPACE = kubernetes.core.v1.Namespace
-RELEASE = kubernetes.helm.v3.Release
+CHART = kubernetes.helm.v4.Chart
 ROLE = kubernetes.rbac.v1.Role
 BINDING = kubernetes.rbac.v1.RoleBinding
 ACCOUNT = kubernetes.core.v1.ServiceAccount
@@ -81,12 +81,12 @@ def test_the_daemon_set_selects_its_own_pods() -> None:
 def test_jobs_wait_for_the_plugin() -> None:
     found = devices()
     assert found.stack_outputs.data["ready"] == [found.one(DAEMON_SET).urn]
-    lane = found_release(cluster(), "vulkan")
+    lane = found_lane(cluster(), "vulkan")
     assert {"DaemonSet"} <= kinds_before(cluster(), lane)
 
 
-def found_release(found: Registered, name: str) -> Any:
-    return next(one for one in found.find(RELEASE) if one.inputs["name"] == name)
+def found_lane(found: Registered, name: str) -> Any:
+    return next(one for one in found.find(CHART) if one.inputs["name"].rpartition("-")[0] == name)
 
 
 def kinds_before(found: Registered, resource: Any) -> set[str]:
@@ -109,6 +109,7 @@ def test_permissions_are_roles_of_namespaces_and_no_cluster_roles() -> None:
     places = [
         (one.inputs["metadata"]["namespace"], one.inputs["metadata"]["name"])
         for one in found.find(ROLE)
+        if one.inputs["metadata"]["name"].endswith("-jobs")
     ]
     assert sorted(places) == [
         ("ci-jobs", "github-mig-jobs"),
@@ -129,7 +130,7 @@ def test_permissions_are_roles_of_namespaces_and_no_cluster_roles() -> None:
 
 def test_a_lane_depends_on_the_permissions_and_namespaces_of_its_jobs() -> None:
     found = cluster()
-    lane = found_release(found, "mig")
+    lane = found_lane(found, "mig")
     assert {"RoleBinding", "ServiceAccount"} <= kinds_before(found, lane)
     space = found.one(NAMESPACE, "honey-jobs-ci-jobs")
     assert space.urn in found.before(lane)

@@ -139,9 +139,8 @@ def test_a_lane_waits_for_its_controller_and_its_pools_and_fits_their_nodes() ->
 
     found = made(program)
     group = found.one(aws.eks.NodeGroup)
-    arc, lane, runner = (
-        found.one(kubernetes.helm.v3.Release, f"{name}-release") for name in ("arc", "gpu-t4", "t4")
-    )
+    arc = found.one(kubernetes.helm.v3.Release, "arc-release")
+    runner, lane = sorted(found.find(kubernetes.helm.v4.Chart), key=lambda one: len(one.name))
     assert {group.urn, arc.urn} <= found.before(lane)
     assert group.urn in found.before(runner)
     plan = fleets.cluster({"eks": {"pools": {"t4": {"sharing": None}}}})
@@ -298,11 +297,11 @@ REGISTERED = {
         "kubernetes:helm.sh/v3:Release",
         "kubernetes:core/v1:Secret",
     },
-    "gpu-runners:runners:ArcLane": {"kubernetes:helm.sh/v3:Release"},
+    "gpu-runners:runners:ArcLane": {"kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"},
     "gpu-runners:runners:GitLabLane": {
         "gitlab:index/userRunner:UserRunner",
         "kubernetes:core/v1:Secret",
-        "kubernetes:helm.sh/v3:Release",
+        "kubernetes:apps/v1:Deployment",
     },
 }
 """Component of each snippet, and types that it registers."""

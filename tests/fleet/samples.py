@@ -87,6 +87,7 @@ clusters:
           gpu_memory: 6Gi
           env: {TORCH_HOME: /tmp/torch}
           paused: false
+          drain_minutes: 60
           min_runners: 1
           max_runners: 4
           group: GPUs
@@ -109,6 +110,7 @@ clusters:
           gpu_memory: 6Gi
           env: {TORCH_HOME: /tmp/torch}
           paused: false
+          drain_minutes: 60
           concurrent: 4
           tags: [gpu]
           runner: {group_id: 42}

@@ -77,10 +77,10 @@ class CloudAccount:
         self.world.record("updated", changed)
         return changed
 
-    def delete(self, thing: Resource) -> None:
+    def delete(self, thing: Resource, timeout_s: float = 0) -> None:
         old = self.now(thing)
         self.kinds[thing.type].delete(old, self.world)
-        self.world.remove(old)
+        self.kinds[thing.type].remove(old, self.world, timeout_s)
         self.world.record("deleted", old)
 
     def look(self, token: str, /, **args: Any) -> Properties:

@@ -7,8 +7,9 @@ import pytest
 from cloud_account import CloudAccount
 from pulumi_rehearsal.standin import gitlab, kubernetes
 from pulumi_rehearsal.standin.kind import Invalid, Kind, Lookup, Resource
-from pulumi_rehearsal.standin.kubernetes import arc
+from pulumi_rehearsal.standin.kubernetes import arc, pods
 from pulumi_rehearsal.standin.kubernetes.objects import any_object
+from pulumi_rehearsal.standin.kubernetes.runner_set import STORAGE_CLASS
 from pulumi_rehearsal.standin.world import World
 
 ENDPOINT = "https://0123456789ABCDEF.gr7.us-west-2.eks.amazonaws.com"
@@ -20,7 +21,10 @@ ARC_CHARTS = "oci://ghcr.io/actions/actions-runner-controller-charts"
 KINDS: dict[str, Kind] = {
     kind.token: kind for kind in (*kubernetes.PACKAGE.kinds, *gitlab.PACKAGE.kinds)
 }
-KINDS_AND_FALLBACK = {**KINDS, arc.STORAGE_CLASS: any_object(arc.STORAGE_CLASS)}
+KINDS_AND_FALLBACK = {
+    **KINDS,
+    **{token: any_object(token) for token in (STORAGE_CLASS, pods.SERVICE_ACCOUNT)},
+}
 CONFIG = """
 [[runners]]
 executor = "kubernetes"

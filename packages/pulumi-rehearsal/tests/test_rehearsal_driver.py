@@ -86,12 +86,13 @@ def observed(tmp_path_factory: pytest.TempPathFactory) -> Observed:
     return observed
 
 
-def test_a_rehearsal_passes_in_five_phases(observed: Observed) -> None:
+def test_a_rehearsal_passes_in_six_phases(observed: Observed) -> None:
     assert observed.result.problems == ()
     assert [(phase.title, phase.verdict) for phase in observed.result.phases] == [
         ("preview", "7 create"),
         ("up", "7 create"),
         ("preview again", "no changes, 7 same"),
+        ("refresh", "no changes, 7 same"),
         ("destroy while protected", "refused, 1 protected"),
         ("destroy", "2 delete"),
     ]
@@ -151,16 +152,17 @@ def test_the_progress_is_one_line_for_each_phase(observed: Observed) -> None:
     lines = observed.printed.getvalue().splitlines()
     assert lines[0].startswith("rehearsing ")
     assert lines[1].startswith("  pulumi 3.")
-    assert [line.split("  ")[1] for line in lines[2:7]] == [
+    assert [line.split("  ")[1] for line in lines[2:8]] == [
         "preview",
         "up",
         "preview again",
+        "refresh",
         "destroy while protected",
         "destroy",
     ]
-    assert all(line.endswith(" s") for line in lines[2:7])
-    assert lines[7].startswith("rehearsal of tiny passed: nothing is left")
-    assert len(lines) == 8
+    assert all(line.endswith(" s") for line in lines[2:8])
+    assert lines[8].startswith("rehearsal of tiny passed: nothing is left")
+    assert len(lines) == 9
 
 
 def test_after_a_failure_the_next_command_starts_from_the_state_so_far(
@@ -285,6 +287,32 @@ def test_a_change_after_up_and_a_remaining_resource_are_problems(careless: Resul
         "not at rest: after up, preview still wants to update aws:ec2/vpc:Vpc network: tags.made",
         "left after destroy: aws:ec2/securityGroup:SecurityGroup default (sg-1)",
     )
+
+
+def test_what_the_cloud_changed_by_itself_is_found_by_a_refresh(rehearse_tiny: Rehearse) -> None:
+    class Unstable(NodeGroup):
+        """A node group that scales and loses its network after it was created."""
+
+        def compute(self, call: Call, id: str, world: World) -> Properties:
+            self.world, self.id = world, id
+            return super().compute(call, id, world)
+
+        def check(self, call: Call, old: Properties | None) -> Properties:
+            if old is not None:
+                made = self.world.get(self.id)
+                assert made is not None
+                scaled = {**made.inputs, "scalingConfig": {"desiredSize": 1}}
+                self.world.replace(dataclasses.replace(made, inputs=scaled))
+                self.world.remove(self.world.all("aws:ec2/vpc:Vpc")[0])
+            return super().check(call, old)
+
+    result = rehearse_tiny(packages=with_kind(Unstable()))
+    found = [problem for problem in result.problems if "refresh finds" in problem]
+    assert sorted(found) == [
+        "not at rest: after up, refresh finds delete aws:ec2/vpc:Vpc network",
+        "not at rest: after up, refresh finds update aws:eks/nodeGroup:NodeGroup pool: "
+        "scalingConfig.desiredSize, scalingConfig.maxSize, scalingConfig.minSize",
+    ]
 
 
 def test_an_exception_of_the_program_is_its_message_once_and_leaves_no_scratch_folder(

@@ -31,7 +31,8 @@ def world() -> World:
 def busy(world: World, name: str = "gpu", minutes: float = 30) -> Resource:
     one = put(world, SET, name)
     world.jobs.plan(Busy(runners=name, minutes=minutes))
-    assert world.jobs.start() == []
+    world.jobs.start()
+    assert world.jobs.idle == ()
     return one
 
 
@@ -128,4 +129,5 @@ def test_a_plan_without_runners_is_returned(world: World):
     put(world, SET, "gpu-t4")
     world.jobs.plan(Busy(runners="gpu-*"))
     world.jobs.plan(Busy(runners="cpu"))
-    assert world.jobs.start() == [Busy(runners="cpu")]
+    world.jobs.start()
+    assert world.jobs.idle == (Busy(runners="cpu"),)

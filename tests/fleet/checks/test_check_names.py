@@ -99,6 +99,7 @@ def test_the_longest_names_stay_within_all_limits() -> None:
     assert plan.gitlab is not None
     for one in (*plan.github.lanes, *plan.gitlab.lanes):
         assert len(one.release.name) <= 53, "Helm refuses a longer one"
+    assert len(plan.github.lanes[0].release.name) == SCALE_SET.max_length
     assert len(f"{lane}-01234567-listener") == 63, "ARC names a listener so"
     assert len(lane) == SCALE_SET.max_length
     suffix = len("-0123456")

@@ -1,7 +1,6 @@
 """Versions: operator, Kubernetes, autoscaler, ARC, charts, AMI releases, runner images."""
 
 from datetime import date
-from typing import Any
 
 import pytest
 
@@ -54,20 +53,12 @@ def test_the_end_of_support_is_reported_sixty_days_before(
         assert "2027-03-27" in findings[0].message
 
 
-@pytest.mark.parametrize(
-    ("version", "lane", "key"),
-    [
-        ("0.13.1", {"labels": ["cuda"]}, "labels"),
-        ("0.12.1", {"container_mode": "kubernetes-novolume"}, "container_mode"),
-    ],
-)
-def test_features_that_an_older_arc_lacks_are_errors(
-    version: str, lane: dict[str, Any], key: str
-) -> None:
-    data = stack_of(POOLS, {"gpu": {**LANES["gpu"], **lane}})
+def test_an_arc_without_labels_of_scale_sets_is_an_error() -> None:
+    data = stack_of(POOLS, LANES)
     assert not found("arc-version", data)
-    (finding,) = found("arc-version", {**data, "charts": {"arc_version": version}})
-    assert finding.path == f"{LANE}.{key}"
+    assert not found("arc-version", {**data, "charts": {"arc_version": "0.14.0"}})
+    (finding,) = found("arc-version", {**data, "charts": {"arc_version": "0.13.1"}})
+    assert finding.path == "charts.arc_version"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from fleet.config.references import secret_uses
 from fleet.kubernetes.resources import Resources
 from fleet.plan import GitHubPlan
 from fleet.runners.github import HOOK_TEMPLATE_FILE, GitHubLanePlan
+from fleet.runners.lanes import generation, generation_name
 from tests.fleet.samples import GONE, SHIPPED, cluster_of, every_key, loaded, refused, shipped_stack
 
 LANE = "clusters.ci.github.lanes.gpu"
@@ -229,21 +230,39 @@ def test_a_scale_set_has_the_lanes_name_and_its_labels() -> None:
     assert lane.release.values["scaleSetLabels"] == ["gpu", "cuda", "t4"]
     plain = lane_of({f"{LANE}.labels": GONE})
     assert plain.labels == ("gpu",)
-    assert "scaleSetLabels" not in plain.release.values
+    assert plain.release.values["scaleSetLabels"] == ["gpu"], "jobs find any generation by it"
 
 
-def test_a_scale_set_is_replaced_if_version_labels_or_url_change() -> None:
-    assert lane_of().release.replaced_on == (
-        "version",
-        "values.scaleSetLabels",
-        "values.githubConfigUrl",
-    )
+def test_what_is_read_at_registration_only_makes_a_new_generation() -> None:
+    first = lane_of()
+    for changes in (
+        {f"{LANE}.labels": ["other"]},
+        {"clusters.ci.github.url": "https://github.com/another"},
+        {"charts.arc_version": "0.99.0"},
+    ):
+        other = lane_of(changes)
+        assert other.generation != first.generation, changes
+        assert other.release.name != first.release.name
+    patched, pinned = ({"charts.arc_version": f"0.14.{patch}"} for patch in (1, 2))
+    assert lane_of(patched).release.name == lane_of(pinned).release.name, "a patch is in place"
+    for changes in ({f"{LANE}.max_runners": 9}, {f"{LANE}.drain_minutes": 5}):
+        assert lane_of(changes).release.name == first.release.name
+
+
+def test_the_same_lane_has_another_set_on_another_cluster() -> None:
+    assert generation("a", "gpu", 1) != generation("b", "gpu", 1), "GitHub would see one set"
+    assert generation_name("l" * 45, "01234", 45) == "l" * 39 + "-01234"
+
+
+def test_running_jobs_have_the_lanes_time_to_end() -> None:
+    assert (lane_of().drain_minutes, lane_of().release.drain_s) == (60, 3600)
+    assert lane_of({f"{LANE}.drain_minutes": 5}).release.drain_s == 300
 
 
 def test_a_scale_set_names_its_group_controller_and_secret() -> None:
     lane = lane_of()
     values = lane.release.values
-    assert lane.release.name == values["runnerScaleSetName"] == "gpu"
+    assert lane.release.name == values["runnerScaleSetName"] == f"gpu-{lane.generation}"
     assert values["runnerGroup"] == "GPUs"
     assert values["githubConfigSecret"] == github_of().controller.credentials == "github-app"
     assert values["controllerServiceAccount"] == {

@@ -157,7 +157,8 @@ def test_a_runner_is_created_for_its_owner(
     )
     assert lane.runner.description == f"{name} on ci"
     assert (lane.token_secret, lane.external_secret) == (None, None)
-    assert lane.secret_name == lane.release.values["runners"]["secret"] == f"{name}-runner-token"
+    assert lane.secret_name == lane.release.values["runners"]["secret"]
+    assert lane.secret_name == f"{lane.release.name}-token"
 
 
 def test_a_runner_has_the_lanes_settings_at_gitlab() -> None:
@@ -192,7 +193,7 @@ def test_a_paused_lane_is_paused_at_gitlab_and_has_no_manager() -> None:
 def test_an_existing_runner_has_a_token_or_an_existing_secret() -> None:
     token = lane_of(name="token")
     assert (token.runner, token.token_secret) == (None, "runnerToken")
-    assert token.secret_name == "token-runner-token"
+    assert token.secret_name == f"{token.release.name}-token"
     (lane,) = gitlab_of(name="existing").lanes
     assert (lane.runner, lane.token_secret, lane.secret_name) == (None, None, "runner-token")
     assert lane.external_secret is not None
@@ -202,8 +203,9 @@ def test_an_existing_runner_has_a_token_or_an_existing_secret() -> None:
 
 def test_a_manager_is_named_after_its_lane_and_runs_on_the_system_pool() -> None:
     values = lane_of().release.values
-    assert lane_of().release.name == values["fullnameOverride"] == "gitlab-gl"
-    assert values["serviceAccount"]["name"] == "gitlab-gl"
+    name = f"gitlab-gl-{lane_of().generation}"
+    assert lane_of().release.name == values["fullnameOverride"] == name
+    assert values["serviceAccount"]["name"] == lane_of().manager.account == name
     assert "nodeSelector" not in values
     assert required_labels(values["affinity"]) == [{"gpu-runners/role": ["system"]}]
     assert (values["concurrent"], values["gitlabUrl"]) == (4, "https://gitlab.example.com")
@@ -340,19 +342,21 @@ def test_quotes_and_newlines_of_a_variable_survive_the_toml() -> None:
 def test_the_values_of_a_manager_have_the_charts_keys_and_no_token() -> None:
     values = dict(lane_of().release.values)
     assert values.pop("affinity")["nodeAffinity"]
-    assert values.pop("rbac").keys() == {"create", "clusterWideAccess", "rules"}
+    name = values["fullnameOverride"]
     assert set(values.pop("runners")) == {"secret", "config", "executor"}
     assert values == {
         "gitlabUrl": "https://gitlab.example.com",
         "concurrent": 4,
         "checkInterval": 3,
-        "serviceAccount": {"create": True, "name": "gitlab-gl"},
+        # Account and role are not the chart's: the manager needs them until its last job ended.
+        "serviceAccount": {"create": False, "name": name},
+        "rbac": {"create": False},
         # Running jobs have an hour to end when the manager is replaced.
         "terminationGracePeriodSeconds": 3600,
         "unregisterRunners": True,
         "metrics": {"enabled": False},
         "replicas": 1,
-        "fullnameOverride": "gitlab-gl",
+        "fullnameOverride": name,
         "resources": {
             "requests": {"cpu": "100m", "memory": "128Mi"},
             "limits": {"memory": "128Mi"},
@@ -361,12 +365,9 @@ def test_the_values_of_a_manager_have_the_charts_keys_and_no_token() -> None:
 
 
 def test_the_executor_has_the_permissions_that_it_uses_and_no_wildcard() -> None:
-    rules = lane_of().release.values["rbac"]["rules"]
+    rules = lane_of().manager.permissions
     granted = {
-        (resource, verb)
-        for rule in rules
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
+        (resource, verb) for rule in rules for resource in rule.resources for verb in rule.verbs
     }
     assert granted == {
         *(("pods", verb) for verb in ("create", "delete", "get", "list", "watch")),
@@ -378,4 +379,12 @@ def test_the_executor_has_the_permissions_that_it_uses_and_no_wildcard() -> None
         *(("services", verb) for verb in ("create", "get")),
         ("serviceaccounts", "get"),
     }
-    assert {group for rule in rules for group in rule["apiGroups"]} == {""}
+    assert {group for rule in rules for group in rule.api_groups} == {""}
+
+
+def test_what_replaces_the_runner_makes_a_new_generation() -> None:
+    first = lane_of()
+    other = lane_of({f"{LANE}.runner": {"group_id": 43}})
+    assert other.generation != first.generation
+    assert other.secret_name != first.secret_name
+    assert lane_of({f"{LANE}.tags": ["x"]}).generation == first.generation

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from pulumi_rehearsal.errors import RehearsalError
     from pulumi_rehearsal.result import Result
     from pulumi_rehearsal.standin.faults import Fault
+    from pulumi_rehearsal.standin.jobs import Busy
     from pulumi_rehearsal.standin.kind import Kind, Lookup, Refusal
     from pulumi_rehearsal.standin.server import Package
     from pulumi_rehearsal.standin.world import World
 
 __all__ = [
+    "Busy",
     "Fault",
     "Kind",
     "Lookup",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 _MODULES: Final = {
+    "Busy": "standin.jobs",
     "Fault": "standin.faults",
     "Kind": "standin.kind",
     "Lookup": "standin.kind",

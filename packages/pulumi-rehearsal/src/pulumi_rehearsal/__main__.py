@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_options(parser)
     options = parser.parse_args(arguments)
     faults = command.faults(parser, options)
+    busy = command.busy(parser, options)
     for text in options.set:
         if "=" not in text:
             parser.error(f"--set {text}: write KEY=VALUE")
@@ -46,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             to=options.to,
             config=dict(text.split("=", 1) for text in options.set),
             faults=faults,
+            busy=busy,
             policy=options.policy,
             only_known_types=options.only_known_types,
             folder=options.output,

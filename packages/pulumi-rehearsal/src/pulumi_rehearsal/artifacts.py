@@ -72,6 +72,7 @@ class Artifacts:
         phases: Sequence[Phase],
         problems: Sequence[str],
         warnings: Sequence[str],
+        waits: Sequence[str],
         resources: Sequence[tuple[str, int]],
         notes: str,
     ) -> None:
@@ -82,6 +83,7 @@ class Artifacts:
         lines += [f"| {p.title} | {p.verdict} | {p.outcome.seconds:.1f} |" for p in phases]
         lines += _section("Problems", [f"- {_indented(problem)}" for problem in problems])
         lines += _section("Warnings", [f"- {_indented(warning)}" for warning in warnings])
+        lines += _section("Running jobs", [f"- {wait}" for wait in waits])
         table = [f"| `{kind}` | {count} |" for kind, count in resources]
         lines += _section("Resources after `up`", ["| Type | Count |", "|---|---:|", *table])
         lines += ["", notes] if notes else []

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.standin.faults import STEPS, Fault
+from pulumi_rehearsal.standin.jobs import DEFAULT_MINUTES, Busy
 
 if TYPE_CHECKING:
     from pulumi_rehearsal.result import Result
@@ -20,7 +21,7 @@ INTERRUPTED: Final = 130
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--fail`, `--stall` and `--policy`."""
+    """Add `--fail`, `--stall`, `--busy` and `--policy`."""
     parser.add_argument(
         "--fail",
         action="append",
@@ -34,6 +35,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME[:SECONDS]",
         help=f"let a resource take longer ({STALL_S:.0f} s)",
+    )
+    parser.add_argument(
+        "--busy",
+        action="append",
+        default=[],
+        metavar="RUNNERS[:MINUTES]",
+        help="let a job run on runners, by name or label (* ? match), "
+        f"during a change or else destroy ({DEFAULT_MINUTES:.0f} min)",
     )
     parser.add_argument(
         "--policy", type=Path, metavar="FOLDER", help="apply a policy pack to the last revision"
@@ -53,6 +62,17 @@ def faults(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list
         if colon and not seconds.isdigit():
             parser.error(f"--stall {text}: write a whole number of seconds after the colon")
         found.append(Fault(name=name, seconds=float(seconds or STALL_S)))
+    return found
+
+
+def busy(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[Busy]:
+    """Return the plans of `--busy`; exit with a message if one is malformed."""
+    found: list[Busy] = []
+    for text in options.busy:
+        name, colon, minutes = text.partition(":")
+        if colon and not minutes.isdigit():
+            parser.error(f"--busy {text}: write a whole number of minutes after the colon")
+        found.append(Busy(runners=name, minutes=float(minutes or DEFAULT_MINUTES)))
     return found
 
 

@@ -29,6 +29,7 @@ from pulumi_rehearsal.result import Result
 from pulumi_rehearsal.stackfile import StackFile
 from pulumi_rehearsal.standin import generic
 from pulumi_rehearsal.standin.faults import Fault, Faults
+from pulumi_rehearsal.standin.jobs import Busy, Wait
 from pulumi_rehearsal.standin.kind import Kind, Lookup, Resource
 from pulumi_rehearsal.standin.packages import PACKAGES
 from pulumi_rehearsal.standin.server import Package, Server
@@ -69,6 +70,7 @@ def rehearse(
     between: Callable[[World], None] | None = None,
     existing: Iterable[Resource] = (),
     faults: Sequence[Fault] = (),
+    busy: Sequence[Busy] = (),
     continue_on_error: bool = False,
     policy: str | Path | None = None,
     kinds: Sequence[Kind] = (),
@@ -97,6 +99,8 @@ def rehearse(
         between: Changes the clouds before each later revision, as an autoscaler or a person would.
         existing: Resources that exist before; see `pulumi_rehearsal.existing`.
         faults: Failures and stalls to inject.
+        busy: CI jobs that run on ARC's scale sets and GitLab runner managers during a change, or
+            during `destroy` if there is no change. A command that fails meanwhile is repeated once.
         continue_on_error: Let one `up` meet many failures instead of the first. The engine then
             sends dependents of a failed resource with inputs missing.
         policy: Folder of a policy pack that the last revision must pass.
@@ -134,8 +138,11 @@ def rehearse(
     world = World()
     for resource in existing:
         world.replace(resource)
+    for plan in busy:
+        world.jobs.plan(plan)
     imported = threading.Thread(target=_import, args=(preload,), daemon=True)
     served = _extended(packages, kinds, lookups)
+    world.jobs.interruption = lambda resource: _interruption(served, resource, world)
     with (
         workspace.clean_environment(),
         serving(served, world, injected, only_known_types=only_known_types) as servers,
@@ -158,6 +165,7 @@ def rehearse(
                 console=out,
                 continue_on_error=continue_on_error,
                 policies=pack.options if pack is not None else {},
+                busy=bool(busy),
             )
             # The program would see a module that the other thread has loaded only in part.
             imported.join()
@@ -288,6 +296,11 @@ def _extended(
     return extended
 
 
+def _interruption(packages: Sequence[Package], resource: Resource, world: World) -> str:
+    reasons = (package.interruption(resource, world) for package in packages)
+    return next(filter(None, reasons), "")
+
+
 def _import(modules: Iterable[str]) -> None:
     for module in modules:
         importlib.import_module(module)
@@ -307,6 +320,7 @@ class _Rehearsal:
         console: Console,
         continue_on_error: bool,
         policies: Mapping[str, Any],
+        busy: bool,
     ) -> None:
         self._scratch = scratch
         self._world = world
@@ -318,6 +332,8 @@ class _Rehearsal:
         self._continue_on_error = continue_on_error
         self._policies = policies
         self._policies_apply = False
+        self._busy = busy
+        self._waits: list[str] = []
         self._phases: list[Phase] = []
         self._problems: list[str] = []
         self._secrets: dict[str, str] = {}
@@ -330,7 +346,7 @@ class _Rehearsal:
         for number, earlier in enumerate(revisions[:-1]):
             name = earlier.file.path.name
             self._configure(earlier)
-            if not self._succeeds(self._repeated(f"up {name}", "up")):
+            if not self._succeeds(self._while_busy(f"up {name}", "up")):
                 return
             if number:
                 self._check_function()
@@ -339,22 +355,30 @@ class _Rehearsal:
                 before = set(_keys(self._world))
                 between(self._world)
                 self._existing |= set(_keys(self._world)) - before
+            self._world.jobs.start()
         self._configure(revisions[-1])
         self._policies_apply = True
         preview = self._phase("preview", "preview", as_json=True)
         self._artifacts.preview(preview)
         if not self._succeeds(preview):
             return
-        up = self._succeeds(self._repeated("up", "up"))
+        up = self._succeeds(self._while_busy("up", "up"))
         self._state = self._scratch.exported()
         self._artifacts.state(self._state)
         if up:
             self._check_function()
             self._check_no_changes()
+            self._check_refresh()
             self._check_protection()
-            if self._succeeds(self._repeated("destroy", "destroy")):
+            if len(revisions) == 1:
+                self._world.jobs.start()
+            if self._succeeds(self._while_busy("destroy", "destroy")):
                 self._check_nothing_left()
         self._check_faults_happened()
+        for killed in self._world.jobs.killed:
+            self._problem(killed)
+        for wait in self._waits:
+            _print(self._console, f"  {wait}")
 
     def note_defects(self, defects: Iterator[str]) -> None:
         """Report a stand-in that failed itself: the rehearsal then proves nothing."""
@@ -376,6 +400,7 @@ class _Rehearsal:
             phases=self._phases,
             problems=self._problems,
             warnings=self._warnings(),
+            waits=self._waits,
             resources=sorted(Counter(resource["type"] for resource in resources).items()),
             notes=notes,
         )
@@ -412,6 +437,9 @@ class _Rehearsal:
         as_json: bool = False,
         protected: int = 0,
     ) -> Outcome:
+        jobs = self._world.jobs
+        jobs.next_command()
+        waited = len(jobs.waits)
         with self._console.status(f"{title} ..."):
             outcome = engine.run(
                 self._scratch.stack,
@@ -423,6 +451,7 @@ class _Rehearsal:
         verdict = messages.verdict(outcome, protected)
         phase = Phase(title=title, verdict=verdict, outcome=outcome)
         self._phases.append(phase)
+        self._waits += [f"{title} {_described(wait)}" for wait in jobs.waits[waited:]]
         self._artifacts.log(phase, with_text=not as_json)
         _print(self._console, f"  {title:<36}{verdict:<32}{outcome.seconds:6.1f} s")
         return outcome
@@ -436,6 +465,16 @@ class _Rehearsal:
             outcome = self._phase(label, operation, protected=protected)
             if outcome.ok or self._faults.struck == count:
                 break
+        return outcome
+
+    def _while_busy(self, title: str, operation: engine.Operation) -> Outcome:
+        """Run an operation while jobs run, at most twice; the jobs end after it."""
+        outcome = self._repeated(title, operation)
+        if not outcome.ok and self._busy:
+            for message in messages.reasons(outcome.complaints):
+                _print(self._console, f"  failed while jobs run: {message}")
+            outcome = self._repeated(f"{title}, once more", operation)
+        self._world.jobs.finish()
         return outcome
 
     def _succeeds(self, outcome: Outcome) -> bool:
@@ -456,6 +495,13 @@ class _Rehearsal:
         if self._succeeds(outcome):
             for change in outcome.differences:
                 self._problem(f"not at rest: after up, preview still wants to {change}")
+
+    def _check_refresh(self) -> None:
+        """Record what differs between the state and the clouds, though nobody changed them."""
+        outcome = self._phase("refresh", "refresh")
+        if self._succeeds(outcome):
+            for change in outcome.differences:
+                self._problem(f"not at rest: after up, refresh finds {change}")
 
     def _check_protection(self) -> None:
         """Check that the engine refuses to destroy protected resources, then unprotect them."""
@@ -500,6 +546,11 @@ class _Rehearsal:
                 f"no {' or '.join(fault.steps)} of a resource named {fault.name!r} came up, so the "
                 "injected failure did not happen; take a logical name from preview.json"
             )
+        for plan in self._world.jobs.idle:
+            self._problem(
+                f"no job ran on {plan.runners!r}: no scale set of ARC and no GitLab runner manager "
+                "has that name or label"
+            )
 
     def _note_leaks(self, files: Sequence[Path], where: str = "") -> None:
         values = {k: v for k, v in self._secrets.items() if len(v) >= SEARCHED_LENGTH}
@@ -518,6 +569,12 @@ class _Rehearsal:
     def _problem(self, text: str) -> None:
         self._problems.append(text)
         _print(self._console, f"  {text}", style="bold red")
+
+
+def _described(wait: Wait) -> str:
+    """Return a wait in words, after the name of a phase."""
+    end = "" if wait.ended else ", and the job still ran"
+    return f"waited {wait.seconds / 60:g} min for the job on {wait.runners}{end}"
 
 
 def _print(console: Console, text: str, style: str = "") -> None:

@@ -25,7 +25,7 @@ from pulumi_rehearsal import children
 from pulumi_rehearsal.cli import Cli
 from pulumi_rehearsal.errors import RehearsalError
 
-Operation = Literal["preview", "up", "destroy"]
+Operation = Literal["preview", "up", "refresh", "destroy"]
 
 OnEvent = Callable[[automation.events.EngineEvent], None]
 
@@ -84,10 +84,11 @@ class Outcome:
         """The changes that are not `UNCHANGED`."""
         return [change for change in self.changes if change.operation not in UNCHANGED]
 
-    def take(self, event: automation.events.EngineEvent) -> None:
-        """Record one event of the engine."""
-        if event.resource_pre_event is not None:
-            metadata = event.resource_pre_event.metadata
+    def take(self, event: automation.events.EngineEvent, *, results: bool = False) -> None:
+        """Record one event of the engine; `results` are recorded of a refresh, no plans."""
+        resource_event = event.res_outputs_event if results else event.resource_pre_event
+        if resource_event is not None:
+            metadata = resource_event.metadata
             operation = str(metadata.op.value)
             # A replacement has several steps; only the one named "replace" is recorded.
             if metadata.type != _STACK_TYPE and operation not in _PARTS_OF_REPLACEMENT:
@@ -207,7 +208,8 @@ def run(
     started = time.monotonic()
 
     def take(event: automation.events.EngineEvent) -> None:
-        outcome.take(event)
+        # Every step of a refresh is planned as one; its result is the difference.
+        outcome.take(event, results=operation == "refresh")
         if on_event is not None:
             on_event(event)
 
@@ -226,6 +228,8 @@ def run(
             stack.preview(**common, **policies, json=as_json, diff=as_diff)
         elif operation == "up":
             stack.up(**common, **quiet, **policies, continue_on_error=continue_on_error)
+        elif operation == "refresh":
+            stack.refresh(**common, **quiet)
         else:
             stack.destroy(**common, **quiet, continue_on_error=continue_on_error)
         outcome.ok = True

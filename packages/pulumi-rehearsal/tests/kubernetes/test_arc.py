@@ -9,7 +9,8 @@ from kubernetes_cluster import (
     scale_set_inputs,
 )
 from pulumi_rehearsal.standin.kubernetes import world_faults
-from pulumi_rehearsal.standin.kubernetes.arc import RUNNER_SET, STORAGE_CLASS
+from pulumi_rehearsal.standin.kubernetes.arc import RUNNER_SET
+from pulumi_rehearsal.standin.kubernetes.runner_set import STORAGE_CLASS
 
 RUNNER = {"name": "runner", "image": "runner:1", "command": ["run.sh"]}
 
@@ -199,7 +200,7 @@ def test_uninstall_refuses_a_scale_set_without_nodes(eks_cluster: Cluster, refus
 def test_upgrade_refuses_other_labels(cluster: Cluster, refused):
     cluster.controller()
     release = cluster.scale_set()
-    with refused("are sent to GitHub only when the set is created"):
+    with refused("runnerScaleSetLabels is sent to GitHub only when the set is created"):
         cluster.change(release, values={"scaleSetLabels": ["gpu", "t4"]})
 
 

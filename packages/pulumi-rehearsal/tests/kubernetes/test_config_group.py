@@ -1,11 +1,8 @@
 """ConfigGroup: the provider registers one child for each object through the engine's monitor."""
 
-from concurrent import futures
-
-import grpc
 import pytest
 from kubernetes_cluster import KINDS
-from pulumi.runtime.proto import provider_pb2, resource_pb2, resource_pb2_grpc
+from pulumi.runtime.proto import provider_pb2
 from pulumi_rehearsal.standin import wire
 from pulumi_rehearsal.standin.kind import UNKNOWN, Call, Invalid, Refusal
 from pulumi_rehearsal.standin.kubernetes.arc import KINDS_BY_PLURAL
@@ -29,32 +26,6 @@ items:
 """
 
 DEFINITIONS = tuple(KINDS_BY_PLURAL)
-
-
-class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
-    """A monitor that keeps the requests."""
-
-    def __init__(self):
-        self.requests = []
-
-    def RegisterResource(self, request, context):
-        if request.name == "refused":
-            context.abort(grpc.StatusCode.UNAVAILABLE, "no more")
-        self.requests.append(request)
-        return resource_pb2.RegisterResourceResponse(
-            urn=f"urn::{request.name}", id=f"id-{request.name}"
-        )
-
-
-@pytest.fixture
-def monitor():
-    servicer = Monitor()
-    server = grpc.server(futures.ThreadPoolExecutor(2))
-    resource_pb2_grpc.add_ResourceMonitorServicer_to_server(servicer, server)
-    servicer.endpoint = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    server.start()
-    yield servicer
-    server.stop(None)
 
 
 def construct(monitor, inputs, name="crds"):

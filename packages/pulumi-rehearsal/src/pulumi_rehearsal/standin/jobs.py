@@ -13,7 +13,7 @@ from __future__ import annotations
 import fnmatch
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -62,7 +62,8 @@ class Jobs:
         self.now_s = 0.0
         self._reached_s = 0.0
         """The latest time that a wait of the current command reached."""
-        self._plans: list[Busy] = []
+        self._plans: dict[Busy, bool] = {}
+        """Whether each plan has matched something."""
         self._jobs: dict[_Key, _Job] = {}
         self._times: dict[_Key, float] = {}
         """The time at which a wait of the current command left an object."""
@@ -70,6 +71,8 @@ class Jobs:
         """The time at which a terminating object is removed with its job."""
         self.waits: list[Wait] = []
         self.killed: list[str] = []
+        self.interruption: Callable[[Resource], str] = lambda resource: ""
+        """Returns why a job on that object cannot go on, an empty text if it can."""
 
     # For the stand-ins
 
@@ -120,32 +123,36 @@ class Jobs:
             self._settle(resource)
 
     def removed(self, resource: Resource) -> None:
-        """Take note that the object is gone from the world: its job ends with it."""
+        """Take note that the object is gone from the world: jobs that need it end with it."""
         noun = resource.type.rpartition(":")[2]
         self._terminating.pop(_key(resource), None)
         self.kill(resource, f"its {noun} {resource.id!r} was removed")
         self._times.pop(_key(resource), None)
+        for job in list(self._jobs.values()):
+            if self.running(job.resource) and (reason := self.interruption(job.resource)):
+                self.kill(job.resource, reason)
 
     # For the driver
 
     def plan(self, busy: Busy) -> None:
         """Plan a job on all runners that match."""
-        self._plans.append(busy)
+        self._plans[busy] = False
 
-    def start(self) -> list[Busy]:
-        """Start the planned jobs on what exists now; return the plans that match nothing."""
+    @property
+    def idle(self) -> tuple[Busy, ...]:
+        """The plans that no runners matched when jobs started."""
+        return tuple(plan for plan, matched in self._plans.items() if not matched)
+
+    def start(self) -> None:
+        """Start the planned jobs on what exists now."""
         self.next_command()
-        idle: list[Busy] = []
         with self._world.lock:
             for plan in self._plans:
-                found = list(self._matching(plan))
-                for resource in found:
+                for resource in self._matching(plan):
+                    self._plans[plan] = True
                     end = self.now_s + plan.minutes * 60
                     name = runner_names(resource)[0]
                     self._jobs[_key(resource)] = _Job(runners=name, resource=resource, end_s=end)
-                if not found:
-                    idle.append(plan)
-        return idle
 
     def next_command(self) -> None:
         """Set the clock to the end of the longest wait: the next command begins."""
@@ -161,6 +168,7 @@ class Jobs:
             ends = [job.end_s for job in self._jobs.values()]
             self._reached_s = max([self._reached_s, *ends])
             self.next_command()
+            self._jobs.clear()
 
     def _matching(self, plan: Busy) -> Iterator[Resource]:
         for resource in self._world.all():

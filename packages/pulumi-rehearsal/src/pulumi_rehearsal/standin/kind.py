@@ -174,6 +174,13 @@ class Kind:
     def delete(self, old: Resource, world: World) -> None:
         """Raise `Refusal` if the cloud would not delete the resource."""
 
+    def remove(self, old: Resource, world: World, timeout_s: float) -> None:
+        """Remove the resource from the world, or wait at most `timeout_s` until it is gone.
+
+        Zero is the provider's own limit. Raises `Refusal` if the resource is still there then.
+        """
+        world.remove(old)
+
 
 class Lookup:
     """One data source, such as `aws:ec2/getVpc:getVpc`."""

@@ -51,7 +51,7 @@ class Package:
 
     `scope` turns a provider configuration into `Call.scope`. `fallback` returns the kind of a type
     that `kinds` does not list, `None` for the generic one. `check_up` returns what does not work
-    after an `up` that succeeded.
+    after an `up` that succeeded, `interruption` why a job on that object cannot go on.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Package:
     scope: Callable[[Properties], str]
     fallback: Callable[[str], Kind | None] = field(default=lambda token: None)
     check_up: Callable[[World], Sequence[str]] = field(default=lambda world: ())
+    interruption: Callable[[Resource, World], str] = field(default=lambda resource, world: "")
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -275,7 +276,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             old = self._existing(request, self._scope(context))
             if old is not None:
                 kind.delete(old, self.world)
-                self.world.remove(old)
+                kind.remove(old, self.world, request.timeout)
                 self.world.record("deleted", old)
         return empty_pb2.Empty()
 

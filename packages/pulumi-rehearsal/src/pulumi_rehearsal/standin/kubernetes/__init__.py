@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pulumi_rehearsal.standin.kubernetes import cluster, core, gpu, workloads
+from pulumi_rehearsal.standin.kubernetes import cluster, core, gpu, runner_set, workloads
+from pulumi_rehearsal.standin.kubernetes.chart import HelmChart
 from pulumi_rehearsal.standin.kubernetes.cluster import scope
 from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
 from pulumi_rehearsal.standin.kubernetes.helm import CHARTS, HelmRelease
@@ -22,7 +23,7 @@ __all__ = ["PACKAGE", "scope", "world_faults"]
 def world_faults(world: World) -> list[str]:
     """Describe what does not work after a successful `up`, although no API call failed."""
     with world.lock:
-        return [*_release_faults(world), *_cluster_faults(world)]
+        return [*_release_faults(world), *runner_set.faults(world), *_cluster_faults(world)]
 
 
 def _release_faults(world: World) -> Iterator[str]:
@@ -41,8 +42,8 @@ def _cluster_faults(world: World) -> Iterator[str]:
 
 PACKAGE: Final = Package(
     name="kubernetes",
-    kinds=(*core.KINDS, *workloads.KINDS, HelmRelease()),
-    constructs=(ConfigGroup(),),
+    kinds=(*core.KINDS, *workloads.KINDS, *runner_set.KINDS, HelmRelease()),
+    constructs=(ConfigGroup(), HelmChart()),
     fallback=any_object,
     scope=scope,
     check_up=world_faults,

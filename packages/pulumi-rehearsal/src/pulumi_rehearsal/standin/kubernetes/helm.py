@@ -20,6 +20,7 @@ from pulumi_rehearsal.standin.kubernetes import (
     cluster_autoscaler,
     gitlab_runner,
     gpu,
+    scale_set,
 )
 from pulumi_rehearsal.standin.kubernetes.release import (
     RELEASE,
@@ -37,7 +38,13 @@ if TYPE_CHECKING:
 MAX_NAME: Final = 53
 DEFAULT_TIMEOUT_S: Final = 300
 
-_CHARTS: Final = (*arc.CHARTS, *gitlab_runner.CHARTS, *gpu.CHARTS, *cluster_autoscaler.CHARTS)
+_CHARTS: Final = (
+    *arc.CHARTS,
+    *scale_set.CHARTS,
+    *gitlab_runner.CHARTS,
+    *gpu.CHARTS,
+    *cluster_autoscaler.CHARTS,
+)
 CHARTS: Final[dict[str, Chart]] = {chart.name: chart for chart in _CHARTS}
 
 
@@ -57,11 +64,7 @@ class HelmRelease(Kind):
             raise Invalid(*found)
         inputs = _with_defaults(self.autoname(call, old))
         release = release_of(inputs, call.scope)
-        chart = CHARTS.get(release.chart)
-        found = [*_name_problems(inputs), *_source_problems(inputs)]
-        if chart is not None:
-            found += [*chart.key_problems(release), *chart.value_problems(release)]
-        if found:
+        if found := [*source_problems(inputs), *chart_problems(release)]:
             raise Invalid(*found)
         return inputs
 
@@ -134,17 +137,23 @@ def _with_defaults(inputs: Properties) -> Properties:
     return filled
 
 
-def _name_problems(inputs: Properties) -> Iterator[Problem]:
-    name = text(inputs, "name")
-    if name is None:
-        return
-    if len(name) > MAX_NAME:
-        yield "name", f"{name!r} has {len(name)} characters, the limit is {MAX_NAME}"
-    elif reason := names.dns_subdomain(name):
-        yield "name", f"{name!r} {reason}"
+def chart_problems(release: Release) -> Iterator[Problem]:
+    """Check the release's name, and its values if the chart is known."""
+    if len(release.name) > MAX_NAME:
+        yield (
+            "name",
+            f"{release.name!r} has {len(release.name)} characters, the limit is {MAX_NAME}",
+        )
+    elif release.name and (reason := names.dns_subdomain(release.name)):
+        yield "name", f"{release.name!r} {reason}"
+    chart = CHARTS.get(release.chart)
+    if chart is not None:
+        yield from chart.key_problems(release)
+        yield from chart.value_problems(release)
 
 
-def _source_problems(inputs: Properties) -> Iterator[Problem]:
+def source_problems(inputs: Properties) -> Iterator[Problem]:
+    """Check from where the chart is downloaded."""
     chart = text(inputs, "chart") or ""
     local = chart.startswith(("/", ".", "oci://", "http://", "https://")) or chart.endswith(".tgz")
     if chart and not local and not given(inputs, "repositoryOpts.repo"):

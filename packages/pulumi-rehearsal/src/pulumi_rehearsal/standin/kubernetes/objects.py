@@ -56,7 +56,7 @@ class KubernetesObject(Kind):
             raise Invalid(*found)
         inputs = self._with_metadata(call, old)
         found = [
-            *manifest.problems(inputs),
+            *self.schema_problems(inputs, manifest.REFERENCE_VERSION),
             *self._metadata_problems(inputs),
             *self.object_problems(inputs),
         ]
@@ -71,6 +71,10 @@ class KubernetesObject(Kind):
     def sdk_problems(self, inputs: Properties) -> list[Problem]:
         """Check against the SDK's class."""
         return schema.problems(self.token, inputs)
+
+    def schema_problems(self, inputs: Properties, version: str) -> list[Problem]:
+        """Check against the API schema of a minor version of Kubernetes."""
+        return manifest.problems(inputs, version)
 
     def object_problems(self, inputs: Properties) -> Iterator[Problem]:
         """Check the inputs without the cluster."""
@@ -156,7 +160,7 @@ class KubernetesObject(Kind):
 
     def _refuse(self, call: Call, world: World) -> None:
         version = cluster.kubernetes_version(world, call.scope)
-        for path, reason in manifest.problems(call.inputs, version):
+        for path, reason in self.schema_problems(call.inputs, version):
             raise Refusal(f"Kubernetes {version}: {self._noun} {path}: {reason}")
         namespace = text(call.inputs, "metadata.namespace")
         if namespace and not cluster.namespace_exists(world, call.scope, namespace):

@@ -6,7 +6,7 @@ Charts are not downloaded: keys of values are compared with a table for each cha
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -73,6 +73,13 @@ class Chart:
     """Keys that the templates read, by their path in the values (`""` is the top level)."""
     needs_node: ClassVar[bool] = True
     """Whether an install waits for a pod without tolerations."""
+
+    def objects(self, release: Release, world: World) -> Iterable[Properties] | None:
+        """Return the objects that the chart renders, `None` if the stand-in has no templates.
+
+        Raises `Refusal` where a template fails.
+        """
+        return None
 
     def value_problems(self, release: Release) -> Iterator[Problem]:
         """Check the inputs alone; unknown values pass."""

@@ -1,0 +1,218 @@
+"""Chart of helm.sh/v4: a component whose children are the chart's objects."""
+
+import json
+
+import pulumi
+import pytest
+from kubernetes_cluster import DEFINITION, KINDS, RELEASE, Cluster, scale_set_inputs
+from pulumi.runtime.proto import provider_pb2
+from pulumi_rehearsal.driver import rehearse
+from pulumi_rehearsal.standin import wire
+from pulumi_rehearsal.standin.kind import UNKNOWN, Invalid, Refusal
+from pulumi_rehearsal.standin.kubernetes.arc import KINDS_BY_PLURAL, RUNNER_SET
+from pulumi_rehearsal.standin.kubernetes.chart import HelmChart
+from pulumi_rehearsal.standin.world import World
+
+SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
+ROLE = "kubernetes:rbac.authorization.k8s.io/v1:Role"
+ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
+
+
+def construct(monitor, inputs, *, name="lane", world=None):
+    request = provider_pb2.ConstructRequest(
+        type=HelmChart.token,
+        name=name,
+        monitorEndpoint=monitor.endpoint,
+        providers={"kubernetes": "urn::provider::id"},
+        dependencies=["urn::controller"],
+        inputs=wire.encode(inputs),
+    )
+    return HelmChart().construct(request, "kubernetes:x", World() if world is None else world)
+
+
+def children(monitor):
+    return {(one.type, one.name): wire.decode(one.object).properties for one in monitor.requests}
+
+
+def scale_set(**values):
+    inputs = scale_set_inputs()
+    return {**inputs, "values": {**inputs["values"], **values}}
+
+
+def test_scale_set_registers_its_objects_under_the_component(monitor):
+    construct(monitor, scale_set())
+    component, *objects = monitor.requests
+    assert (component.type, component.custom) == (HelmChart.token, False)
+    assert list(component.dependencies) == ["urn::controller"]
+    assert [(one.type, one.name) for one in objects] == [
+        (SERVICE_ACCOUNT, "lane:runners/gpu-gha-rs-no-permission"),
+        (ROLE, "lane:runners/gpu-gha-rs-manager"),
+        (ROLE_BINDING, "lane:runners/gpu-gha-rs-manager"),
+        (RUNNER_SET, "lane:runners/gpu"),
+    ]
+    assert {one.parent for one in objects} == {"urn::lane"}
+    assert {one.provider for one in objects} == {"urn::provider::id"}
+
+
+def test_scale_set_is_rendered_from_its_values(monitor):
+    construct(monitor, scale_set(annotations={"a": "b"}, runnerGroup="gpus"))
+    found = children(monitor)[RUNNER_SET, "lane:runners/gpu"]
+    assert found["metadata"]["labels"]["app.kubernetes.io/version"] == "0.14.2"
+    assert found["metadata"]["annotations"]["a"] == "b"
+    assert found["spec"]["runnerScaleSetLabels"] == ["gpu"]
+    assert found["spec"]["runnerGroup"] == "gpus"
+    assert (found["spec"]["minRunners"], found["spec"]["maxRunners"]) == (0, 4)
+    pod = found["spec"]["template"]["spec"]
+    assert pod["serviceAccountName"] == "gpu-gha-rs-no-permission"
+    binding = children(monitor)[ROLE_BINDING, "lane:runners/gpu-gha-rs-manager"]
+    assert binding["subjects"] == [
+        {"kind": "ServiceAccount", "name": "arc-gha-rs-controller", "namespace": "arc-system"}
+    ]
+
+
+def test_changed_value_changes_the_hash_of_the_values(monitor):
+    construct(monitor, scale_set(), name="one")
+    construct(monitor, scale_set(maxRunners=5), name="two")
+    found = children(monitor)
+    hashes = {
+        found[RUNNER_SET, f"{name}:runners/gpu"]["metadata"]["annotations"][
+            "actions.github.com/values-hash"
+        ]
+        for name in ("one", "two")
+    }
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize(
+    ("mode", "containers", "volumes"),
+    [
+        ("dind", ["init-dind-externals", "dind"], ["dind-sock", "dind-externals", "work"]),
+        ("kubernetes", [], ["work"]),
+        ("kubernetes-novolume", [], []),
+    ],
+)
+def test_container_mode_adds_to_the_pod(monitor, mode, containers, volumes):
+    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast"}
+    mode_values = {"type": mode, "kubernetesModeWorkVolumeClaim": claim}
+    construct(monitor, scale_set(containerMode=mode_values))
+    found = children(monitor)
+    pod = found[RUNNER_SET, "lane:runners/gpu"]["spec"]["template"]["spec"]
+    assert [one["name"] for one in pod.get("initContainers", [])] == containers
+    assert [one["name"] for one in pod.get("volumes", [])] == volumes
+    has_hooks = any("HOOKS" in one["name"] for one in pod["containers"][0]["env"])
+    assert has_hooks == (mode != "dind")
+    assert ((ROLE, "lane:runners/gpu-gha-rs-kube-mode") in found) == (mode != "dind")
+
+
+def test_children_pass_their_checks(monitor):
+    construct(monitor, scale_set(containerMode={"type": "dind"}))
+    for (token, name), inputs in list(children(monitor).items())[1:]:
+        if token in KINDS:
+            assert Cluster().check(token, inputs, name) == inputs
+
+
+def test_release_has_the_name_of_the_component_by_default(monitor):
+    inputs = scale_set()
+    del inputs["name"]
+    construct(monitor, inputs)
+    assert (RUNNER_SET, "lane:runners/lane") in children(monitor)
+
+
+def test_unknown_value_registers_no_child(monitor):
+    construct(monitor, scale_set(maxRunners=UNKNOWN))
+    assert len(monitor.requests) == 1
+
+
+def test_chart_without_templates_is_a_warning(monitor):
+    world = World()
+    inputs = {"chart": "nginx", "repositoryOpts": {"repo": "https://charts.example.org"}}
+    construct(monitor, inputs, world=world)
+    assert len(monitor.requests) == 1
+    assert "cannot render the chart 'nginx'" in world.journal[-1].detail
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"skipHooks": True}, "has no property 'skipHooks'"),
+        ({"chart": "gha-runner-scale-set"}, "is in no repository"),
+        ({"values": {"githubConfigUrl": "https://github.com/acme"}}, "githubConfigSecret"),
+        ({"values": {**scale_set()["values"], "maxRuners": 1}}, "did you mean 'maxRunners'"),
+    ],
+    ids=["an unknown property", "no repository", "a missing value", "a mistyped value"],
+)
+def test_construct_refuses(monitor, changes, reason):
+    with pytest.raises(Invalid, match=reason):
+        construct(monitor, {**scale_set(), **changes})
+    assert monitor.requests == []
+
+
+def test_rendering_without_an_account_needs_one_controller(monitor):
+    cluster = Cluster("kubernetes:x")
+    with pytest.raises(Refusal, match="0 controllers run in this cluster"):
+        construct(monitor, scale_set(controllerServiceAccount=None), world=cluster.world)
+    cluster.controller()
+    construct(monitor, scale_set(controllerServiceAccount=None), world=cluster.world)
+    assert (RUNNER_SET, "lane:runners/gpu") in children(monitor)
+
+
+def program():
+    """A lane whose chart depends on the controller, with a time-out of an hour for deletions."""
+    import pulumi_kubernetes as kubernetes
+
+    entry = {"name": "c", "cluster": {"server": "https://10.0.0.1"}}
+    kubeconfig = {"clusters": [entry], "contexts": [{"name": "c", "context": {"cluster": "c"}}]}
+    provider = kubernetes.Provider("c", kubeconfig=json.dumps(kubeconfig))
+    inside = pulumi.ResourceOptions(provider=provider)
+    system = kubernetes.core.v1.Namespace("s", metadata={"name": "arc-system"}, opts=inside)
+    runners = kubernetes.core.v1.Namespace("r", metadata={"name": "runners"}, opts=inside)
+    files = [f"file://0.14.2/actions.github.com_{plural}.yaml" for plural in KINDS_BY_PLURAL]
+    definitions = kubernetes.yaml.v2.ConfigGroup("definitions", files=files, opts=inside)
+    secret = kubernetes.core.v1.Secret(
+        "github",
+        metadata={"name": "github", "namespace": runners.metadata["name"]},
+        string_data={"github_token": "t"},
+        opts=inside,
+    )
+    controller = kubernetes.helm.v3.Release(
+        "arc",
+        name="arc",
+        namespace=system.metadata["name"],
+        chart="oci://example.org/gha-runner-scale-set-controller",
+        version="0.14.2",
+        skip_crds=True,
+        opts=pulumi.ResourceOptions(provider=provider, depends_on=[definitions]),
+    )
+
+    def patient(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult:
+        added = pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(delete="60m"))
+        opts = pulumi.ResourceOptions.merge(args.opts, added) if args.custom else args.opts
+        return pulumi.ResourceTransformResult(props=args.props, opts=opts)
+
+    inputs = scale_set_inputs()
+    kubernetes.helm.v4.Chart(
+        "lane",
+        name="gpu",
+        namespace=runners.metadata["name"],
+        chart=inputs["chart"],
+        version="0.14.2",
+        values=inputs["values"],
+        opts=pulumi.ResourceOptions(
+            providers={"kubernetes": provider},
+            depends_on=[controller, secret],
+            transforms=[patient],
+        ),
+    )
+
+
+def test_engine_applies_transforms_to_the_children_and_deletes_them_first(tmp_path):
+    (tmp_path / "Pulumi.yaml").write_text("name: tiny\nruntime: python\n")
+    (tmp_path / "Pulumi.tiny.yaml").write_text("config: {}\n")
+    result = rehearse(tmp_path, stack="tiny", program=program, folder=tmp_path / "out")
+    assert result.problems == ()
+    resources = result.state["deployment"]["resources"]
+    (found,) = [one for one in resources if one["type"] == RUNNER_SET]
+    assert found["customTimeouts"] == {"delete": 3600}
+    assert found["outputs"]["status"]["phase"] == "Running"
+    deleted = [one.type for one in result.world.journal if one.action == "deleted"]
+    assert deleted.index(RUNNER_SET) < deleted.index(RELEASE) < deleted.index(DEFINITION)

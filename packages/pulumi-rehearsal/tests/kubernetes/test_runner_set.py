@@ -1,0 +1,162 @@
+"""AutoscalingRunnerSet as a resource: its relations, its deletion, and running jobs."""
+
+import copy
+
+import pytest
+from kubernetes_cluster import Cluster, scale_set_inputs
+from pulumi_rehearsal.standin.jobs import Busy
+from pulumi_rehearsal.standin.kubernetes import arc_templates, world_faults
+from pulumi_rehearsal.standin.kubernetes.arc import DEFINITION, RUNNER_SET
+from pulumi_rehearsal.standin.kubernetes.component import token
+from pulumi_rehearsal.standin.kubernetes.release import release_of
+from pulumi_rehearsal.standin.kubernetes.runner_set import SET_ID, WAIT_FOR
+
+ACCOUNT = ("arc-system", "arc-gha-rs-controller")
+WAITS = {WAIT_FOR: "jsonpath={.status.phase}=Running"}
+
+
+def lane(cluster: Cluster, version="0.14.2", account=ACCOUNT, namespace="runners", **values):
+    """Create the objects of one chart; return the set."""
+    if cluster.world.get(namespace, "kubernetes:core/v1:Namespace", cluster.home) is None:
+        cluster.namespace(namespace)
+        cluster.secret(namespace, "github", github_token="t")
+    inputs = copy.deepcopy(scale_set_inputs(version))
+    inputs["namespace"] = namespace
+    inputs["values"].update({"annotations": WAITS, **values})
+    release = release_of(inputs, cluster.home)
+    for one in arc_templates.scale_set_objects(release, account):
+        made = cluster.create(token(one), one, name=f"{one['kind']}-{one['metadata']['name']}")
+    return made
+
+
+def busy(cluster: Cluster, minutes: float) -> None:
+    cluster.world.jobs.plan(Busy(runners="gpu", minutes=minutes))
+    assert cluster.world.jobs.start() == []
+
+
+def test_controller_registers_and_starts_a_set(cluster: Cluster):
+    cluster.controller()
+    made = lane(cluster)
+    assert made.outputs["status"]["phase"] == "Running"
+    assert made.outputs["metadata"]["annotations"][SET_ID].isdigit()
+    assert SET_ID not in made.inputs["metadata"]["annotations"]
+    assert world_faults(cluster.world) == []
+
+
+def test_create_refuses_a_set_without_its_definition(cluster: Cluster, refused):
+    cluster.controller()
+    for one in cluster.world.all(DEFINITION):
+        cluster.world.remove(one)
+    with refused('no matches for kind "AutoscalingRunnerSet"'):
+        lane(cluster)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"account": ("arc-system", "other")}, "no controller runs in this cluster"),
+        ({"version": "0.13.1"}, "the controller deletes sets of another minor version"),
+        ({"githubConfigSecret": "absent"}, "githubConfigSecret 'absent' does not exist"),
+    ],
+    ids=["the account of no controller", "another minor version", "no Secret"],
+)
+def test_set_that_does_not_start_fails_if_it_waits_and_is_a_fault_else(
+    cluster: Cluster, refused, changes, reason
+):
+    cluster.controller()
+    with refused(f"timed out waiting for the condition: .*{reason}"):
+        lane(cluster, **changes)
+    assert cluster.world.all(RUNNER_SET) == ()
+    for one in cluster.world.all():
+        if one.name.endswith(("-manager", "-no-permission")):
+            cluster.world.remove(one)
+    made = lane(cluster, **{"annotations": {}, **changes})
+    assert made.outputs["status"] == {}
+    assert [reason in fault for fault in world_faults(cluster.world)] == [True]
+
+
+def test_create_refuses_a_name_that_github_has_already(cluster: Cluster, refused):
+    cluster.controller()
+    lane(cluster)
+    with refused("already registers the scale set 'gpu' at the same GitHub address"):
+        lane(cluster, namespace="others")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"runnerScaleSetLabels": ["t4"]}, {"githubConfigUrl": "https://github.com/other"}],
+    ids=["labels", "URL"],
+)
+def test_update_refuses_what_github_reads_at_creation_only(cluster: Cluster, refused, change):
+    cluster.controller()
+    made = lane(cluster)
+    with refused("is sent to GitHub only when the set is created"):
+        cluster.change(made, spec=change)
+
+
+def test_patch_version_changes_in_place(cluster: Cluster):
+    cluster.controller()
+    made = lane(cluster, "0.14.1")
+    labels = {"app.kubernetes.io/version": "0.14.2"}
+    changed = cluster.change(made, metadata={"labels": labels})
+    assert changed.outputs["metadata"]["annotations"] == made.outputs["metadata"]["annotations"]
+
+
+def test_delete_waits_for_the_job(cluster: Cluster):
+    cluster.controller()
+    made = lane(cluster)
+    busy(cluster, 30)
+    cluster.delete(made, timeout_s=3600)
+    assert cluster.world.all(RUNNER_SET) == ()
+    assert cluster.world.jobs.killed == []
+    assert [(wait.seconds, wait.ended) for wait in cluster.world.jobs.waits] == [(1800, True)]
+
+
+def test_delete_times_out_and_a_later_one_waits_on(cluster: Cluster, refused):
+    cluster.controller()
+    made = lane(cluster)
+    busy(cluster, 30)
+    with refused("timed out waiting for the condition: 1 job still runs"):
+        cluster.delete(made)  # 600 s
+    assert cluster.world.jobs.is_terminating(made)
+    cluster.world.jobs.next_command()
+    cluster.delete(made, timeout_s=1200)
+    assert cluster.world.all(RUNNER_SET) == ()
+    assert cluster.world.jobs.killed == []
+
+
+def test_update_of_a_terminating_set_succeeds_but_the_lane_is_lost(cluster: Cluster, refused):
+    cluster.controller()
+    made = lane(cluster)
+    busy(cluster, 30)
+    with refused("timed out"):
+        cluster.delete(made)
+    cluster.change(made, spec={"maxRunners": 5})
+    assert ["disappears when its job ends" in fault for fault in world_faults(cluster.world)] == [
+        True
+    ]
+    cluster.world.jobs.finish()
+    assert cluster.world.all(RUNNER_SET) == ()
+
+
+def test_upgraded_controller_deletes_a_busy_set_when_its_job_ends(cluster: Cluster):
+    controller = cluster.controller()
+    made = lane(cluster)
+    busy(cluster, 30)
+    for definition in cluster.world.all(DEFINITION):
+        annotations = {"rehearsal/arc-chart-version": "0.15.0"}
+        cluster.change(definition, metadata={"annotations": annotations})
+    cluster.change(controller, version="0.15.0")
+    assert cluster.world.jobs.is_terminating(made)
+    assert world_faults(cluster.world) != []
+    cluster.world.jobs.finish()
+    assert cluster.world.all(RUNNER_SET) == ()
+    assert cluster.world.jobs.killed == []
+
+
+def test_delete_of_a_set_whose_controller_was_deleted_never_ends(cluster: Cluster, refused):
+    controller = cluster.controller()
+    made = lane(cluster)
+    cluster.world.remove(controller)
+    with refused("timed out waiting for the condition: its controller was deleted"):
+        cluster.delete(made, timeout_s=7200)
