@@ -141,7 +141,7 @@ def test_an_existing_namespace_is_only_read(secret: bool) -> None:
     assert read.read_id == "arc-runners", "with another name, the engine would delete the old one"
     assert found.one(NAMESPACE, "arc-namespace").read_id == "", "the controller's is ours"
     assert found.one(aws.eks.Addon, "dns").urn in read.depends_on
-    assert read.urn in found.before(found.one(RELEASE, "lane-gpu-t4-release"))
+    assert read.urn in found.before(found.one(CHART))
     assert bool(found.find(kubernetes.core.v1.Secret)) is not secret
 
 
