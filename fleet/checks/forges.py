@@ -177,7 +177,7 @@ def _is_same_model(model: str, other: str) -> bool:
 
 @check("plain-http", "warning")
 def plain_http(view: View) -> Iterator[Finding]:
-    """URLs without TLS for chart repositories, CRDs and GitLab."""
+    """URLs without TLS for chart repositories and CRDs."""
     charts = view.stack.charts
     sources = {f"repositories.{chart}": url for chart, url in charts.repositories.items()}
     for key, url in (sources | {"arc_crds": charts.arc_crds or ""}).items():
@@ -188,13 +188,6 @@ def plain_http(view: View) -> Iterator[Finding]:
                     "is http://: anyone on the network path can replace what is installed from it"
                 ),
                 remedy="use https://" + (" or oci://" if key in sources else ""),
-            )
-    for name, cluster in view.stack.clusters.items():
-        if cluster.gitlab is not None and _is_plain(cluster.gitlab.url):
-            yield plain_http.finding(
-                f"clusters.{name}.gitlab.url",
-                message="is http://: anyone on the network path can read the tokens and the code",
-                remedy="use https://",
             )
 
 
