@@ -4,7 +4,17 @@ import json
 
 import pulumi
 import pytest
-from kubernetes_cluster import DEFINITION, KINDS, RELEASE, Cluster, scale_set_inputs
+from kubernetes_cluster import (
+    CONFIG_MAP,
+    DEFINITION,
+    DEPLOYMENT,
+    KINDS,
+    RELEASE,
+    SECRET,
+    Cluster,
+    gitlab_inputs,
+    scale_set_inputs,
+)
 from pulumi.runtime.proto import provider_pb2
 from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.standin import wire
@@ -154,6 +164,78 @@ def test_rendering_without_an_account_needs_one_controller(monitor):
     cluster.controller()
     construct(monitor, scale_set(controllerServiceAccount=None), world=cluster.world)
     assert (RUNNER_SET, "lane:runners/gpu") in children(monitor)
+
+
+# The chart gitlab-runner
+
+
+def runner(**values):
+    inputs = gitlab_inputs()
+    return {**inputs, "values": {**inputs["values"], **values}}
+
+
+def test_runner_with_its_own_account_registers_no_account_and_no_role(monitor):
+    account = {"create": False, "name": "own"}
+    construct(monitor, runner(rbac={"create": False}, serviceAccount=account))
+    assert [(one.type, one.name) for one in monitor.requests[1:]] == [
+        (CONFIG_MAP, "lane:ci/gpu-gitlab-runner"),
+        (DEPLOYMENT, "lane:ci/gpu-gitlab-runner"),
+    ]
+
+
+def test_runner_registers_what_its_values_ask_for(monitor):
+    values = runner()["values"]
+    values["runners"] = {"config": values["runners"]["config"]}
+    hpa = {"minReplicas": 1, "maxReplicas": 3, "metrics": []}
+    construct(monitor, {**runner(), "values": {**values, "runnerToken": "glrt-x", "hpa": hpa}})
+    assert [one.type.rpartition(":")[2] for one in monitor.requests[1:]] == [
+        *("ServiceAccount", "Secret", "ConfigMap", "Role", "RoleBinding", "Deployment"),
+        "HorizontalPodAutoscaler",
+    ]
+    secret = next(one for one in monitor.requests if one.type == SECRET)
+    assert wire.decode(secret.object).secrets == {("stringData",)}
+
+
+def test_manager_is_rendered_from_its_values(monitor):
+    construct(
+        monitor,
+        runner(
+            fullnameOverride="manager",
+            podAnnotations={"a": "b"},
+            terminationGracePeriodSeconds=7200,
+            replicas=0,
+            tolerations=[{"operator": "Exists"}],
+        ),
+    )
+    found = children(monitor)[DEPLOYMENT, "lane:ci/manager"]
+    pod = found["spec"]["template"]
+    assert found["spec"]["replicas"] == 0
+    assert found["metadata"]["labels"]["chart"] == "gitlab-runner-0.86.0"
+    assert pod["metadata"]["annotations"]["a"] == "b"
+    assert pod["spec"]["serviceAccountName"] == "manager"
+    assert pod["spec"]["terminationGracePeriodSeconds"] == 7200
+    assert pod["spec"]["tolerations"] == [{"operator": "Exists"}]
+    (secret,) = [v for v in pod["spec"]["volumes"] if v["name"] == "projected-secrets"]
+    assert secret["projected"]["sources"][0]["secret"]["name"] == "runner"
+
+
+def test_changed_configuration_restarts_the_manager(monitor):
+    construct(monitor, runner(concurrent=4), name="one")
+    construct(monitor, runner(concurrent=5), name="two")
+    found = children(monitor)
+    one, two = (found[DEPLOYMENT, f"{name}:ci/gpu-gitlab-runner"] for name in ("one", "two"))
+    assert one["spec"]["template"] != two["spec"]["template"]
+
+
+def test_children_of_a_runner_pass_their_checks(monitor):
+    hpa = {"minReplicas": 1, "maxReplicas": 3, "metrics": []}
+    construct(monitor, runner(hpa=hpa))
+    for (token, name), inputs in list(children(monitor).items())[1:]:
+        if token in KINDS:
+            assert Cluster().check(token, inputs, name) == inputs
+
+
+# With the engine
 
 
 def program():

@@ -57,6 +57,18 @@ class Call:
         """Return hexadecimal digits that depend on URN and generation: the same in each run."""
         return hashlib.sha256(f"{self.urn}#{self.generation}".encode()).hexdigest()[:digits]
 
+    def resource(self, id: str, outputs: Properties, inputs: Properties | None = None) -> Resource:
+        """Return the resource of this call, with the call's inputs unless others are given."""
+        return Resource(
+            urn=self.urn,
+            type=self.type,
+            name=self.name,
+            id=id,
+            scope=self.scope,
+            inputs=self.inputs if inputs is None else inputs,
+            outputs=outputs,
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:

@@ -235,7 +235,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         self._strike("create", request)
         with self.world.lock:
             id, outputs = kind.create(call, self.world)
-            resource = _resource(call, id, outputs)
+            resource = call.resource(id, outputs)
             self.world.add(resource)
             self.world.record("created", resource)
         return provider_pb2.CreateResponse(id=id, properties=_outputs(kind, outputs, given.secrets))
@@ -250,7 +250,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         secrets = given.secrets | {path for path in earlier.secrets if path[0] not in call.inputs}
         if request.preview:
             old_inputs = wire.decode(request.old_inputs).properties
-            old = _resource(call, request.id, earlier.properties, old_inputs)
+            old = call.resource(request.id, earlier.properties, old_inputs)
             outputs = {
                 **Kind.update(kind, call, old, self.world),
                 **dict.fromkeys(kind.recomputed, UNKNOWN),
@@ -262,7 +262,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             if old is None:
                 raise Refusal(f"{call.type} {request.id!r} does not exist in {call.scope}")
             outputs = kind.update(call, old, self.world)
-            resource = _resource(call, old.id, outputs)
+            resource = call.resource(old.id, outputs)
             self.world.replace(resource)
             self.world.record("updated", resource)
         return provider_pb2.UpdateResponse(properties=_outputs(kind, outputs, secrets))
@@ -356,20 +356,6 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     def _strike(self, step: Step, request: Any) -> None:
         self.faults.strike(step, request.urn, request.urn.rpartition("::")[2])
-
-
-def _resource(
-    call: Call, id: str, outputs: Properties, inputs: Properties | None = None
-) -> Resource:
-    return Resource(
-        urn=call.urn,
-        type=call.type,
-        name=call.name,
-        id=id,
-        scope=call.scope,
-        inputs=call.inputs if inputs is None else inputs,
-        outputs=outputs,
-    )
 
 
 def _outputs(kind: Kind, outputs: Properties, secrets: frozenset[wire.Path]) -> struct_pb2.Struct:

@@ -42,6 +42,12 @@ CLUSTER_SCOPED: Final = key_set(
 """Built-in kinds without a namespace: `kubectl api-resources --namespaced=false`."""
 
 
+FOREGROUND: Final = "foregroundDeletion"
+
+DEFAULT_TIMEOUT_S: Final = 600.0
+"""How long pulumi-kubernetes waits for a deletion without custom_timeouts."""
+
+
 class KubernetesObject(Kind):
     """An object of the API; subclasses add the rules of their kind."""
 
@@ -191,6 +197,25 @@ def any_object(token: str) -> Kind | None:
         return None
     members = {"token": token, "namespaced": name not in CLUSTER_SCOPED}
     return cast("Kind", type(name, (KubernetesObject,), members)())
+
+
+def timed_out(
+    old: Resource, running: int = 0, reason: str = "", finalizer: str = FOREGROUND
+) -> str:
+    """Return the message of a deletion that lasts longer than the provider waits.
+
+    Source: pulumi/pulumi-kubernetes provider/pkg/await/{internal/awaiter.go,condition/deleted.go}.
+    """
+    if running:
+        jobs = "job still runs" if running == 1 else "jobs still run"
+        reason = (
+            f"{running} {jobs}. It takes no new job and is gone when they end: run the same "
+            "command again, and raise custom_timeouts.delete for longer jobs"
+        )
+    return (
+        f"{old.type.rpartition(':')[2]} {old.id!r}: finalizers might be preventing deletion "
+        f"({finalizer}): timed out waiting for the condition: {reason}"
+    )
 
 
 def _namespace_and_name(inputs: Properties) -> tuple[str | None, Any]:
