@@ -21,6 +21,7 @@ from pulumi_rehearsal.standin import wire
 from pulumi_rehearsal.standin.kind import UNKNOWN, Invalid, Refusal
 from pulumi_rehearsal.standin.kubernetes.arc import KINDS_BY_PLURAL, RUNNER_SET
 from pulumi_rehearsal.standin.kubernetes.chart import HelmChart
+from pulumi_rehearsal.standin.kubernetes.runner_set import SET_ID
 from pulumi_rehearsal.standin.world import World
 
 SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
@@ -239,7 +240,10 @@ def test_children_of_a_runner_pass_their_checks(monitor):
 
 
 def program():
-    """A lane whose chart depends on the controller, with a time-out of an hour for deletions."""
+    """A lane whose chart depends on the controller, with a time-out of an hour for deletions.
+
+    Return the provider.
+    """
     import pulumi_kubernetes as kubernetes
 
     entry = {"name": "c", "cluster": {"server": "https://10.0.0.1"}}
@@ -285,12 +289,47 @@ def program():
             transforms=[patient],
         ),
     )
+    return provider
+
+
+def rehearse_tiny(folder, **more):
+    (folder / "Pulumi.yaml").write_text("name: tiny\nruntime: python\n")
+    (folder / "Pulumi.tiny.yaml").write_text("config: {}\n")
+    return rehearse(folder, stack="tiny", program=program, folder=folder / "out", **more)
+
+
+def reading(name):
+    """Return a program that also reads the scale set of that name."""
+
+    def read():
+        import pulumi_kubernetes as kubernetes
+
+        found = kubernetes.apiextensions.CustomResource.get(
+            "found",
+            api_version="actions.github.com/v1alpha1",
+            kind="AutoscalingRunnerSet",
+            id=f"runners/{name}",
+            opts=pulumi.ResourceOptions(provider=program()),
+        )
+        pulumi.export("id", found.metadata.annotations[SET_ID])
+
+    return read
+
+
+def test_engine_reads_a_scale_set(tmp_path):
+    result = rehearse_tiny(tmp_path, to=reading("gpu"))
+    assert result.problems == ()
+    stack = result.state["deployment"]["resources"][0]
+    assert stack["outputs"]["id"].isdigit()
+
+
+def test_engine_reads_no_scale_set_that_does_not_exist(tmp_path):
+    result = rehearse_tiny(tmp_path, to=reading("other"))
+    assert "does not exist" in result.problems[0]
 
 
 def test_engine_applies_transforms_to_the_children_and_deletes_them_first(tmp_path):
-    (tmp_path / "Pulumi.yaml").write_text("name: tiny\nruntime: python\n")
-    (tmp_path / "Pulumi.tiny.yaml").write_text("config: {}\n")
-    result = rehearse(tmp_path, stack="tiny", program=program, folder=tmp_path / "out")
+    result = rehearse_tiny(tmp_path)
     assert result.problems == ()
     resources = result.state["deployment"]["resources"]
     (found,) = [one for one in resources if one["type"] == RUNNER_SET]

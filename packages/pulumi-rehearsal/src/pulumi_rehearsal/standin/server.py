@@ -113,6 +113,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         self._lookups = {lookup.token: lookup for lookup in package.lookups}
         self._constructs = {construct.token: construct for construct in package.constructs}
         self._scopes: dict[str, str] = {}
+        self._settings: dict[str, Properties] = {}
         self._server: Any = None
         self.port = 0
 
@@ -179,8 +180,9 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     @_answering
     def Configure(self, request: Any, context: Context) -> Any:
-        """Remember the scope of this connection."""
+        """Remember the provider's configuration and its scope for this connection."""
         properties = wire.decode(request.args).properties
+        self._settings[context.peer()] = properties
         self._scopes[context.peer()] = self.package.scope(properties)
         return provider_pb2.ConfigureResponse(
             acceptSecrets=True, acceptResources=True, acceptOutputs=True, supportsPreview=True
@@ -236,7 +238,8 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         with self.world.lock:
             id, outputs = kind.create(call, self.world)
             resource = call.resource(id, outputs)
-            self.world.add(resource)
+            store = self.world.replace if kind.adopts(call) else self.world.add
+            store(resource)
             self.world.record("created", resource)
         return provider_pb2.CreateResponse(id=id, properties=_outputs(kind, outputs, given.secrets))
 
@@ -284,7 +287,8 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
     def Read(self, request: Any, context: Context) -> Any:
         """Return the resource, or an empty answer if it does not exist."""
         kind = self._kind(request)
-        found = self._existing(request, self._scope(context))
+        with self.world.lock:
+            found = kind.read(request.id, self._scope(context), self.world)
         if found is None:
             return provider_pb2.ReadResponse()
         known = wire.decode(request.inputs).secrets
@@ -349,6 +353,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             scope=self._scope(context),
             preview=bool(getattr(request, "preview", False)),
             generation=self.world.generation(request.urn),
+            settings=self._settings.get(context.peer(), {}),
         )
 
     def _existing(self, request: Any, scope: str) -> Resource | None:
