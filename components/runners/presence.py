@@ -68,8 +68,8 @@ def _refuse_a_removal(token: str, object_id: str, found: dict[str, Any] | None) 
     if since is None:
         return
     text = (
-        f"{token.rpartition(':')[2]} {object_id} is being deleted since {since}: it takes no new jobs and "
-        "is gone when its running ones have ended.\n"
+        f"{token.rpartition(':')[2]} {object_id} is being deleted since {since}: it takes no new "
+        "jobs and is gone when its running ones have ended.\n"
         "    Then run `pulumi refresh` and `make up`, which makes it again."
     )
     if pulumi.runtime.is_dry_run():
