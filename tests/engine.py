@@ -353,6 +353,9 @@ class _Monitor(MockMonitor):
         self, request: resource_pb2.ReadResourceRequest
     ) -> resource_pb2.ReadResourceResponse:
         urn = self._new_urn(request)
+        if request.id == UNKNOWN:
+            # An object of a chart, which this engine does not render.
+            return resource_pb2.ReadResourceResponse(urn=urn)
         same = resource_pb2.RegisterResourceRequest(
             type=request.type,
             name=request.name,
