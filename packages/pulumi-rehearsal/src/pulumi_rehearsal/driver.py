@@ -525,8 +525,10 @@ class _Rehearsal:
 
     def _check_nothing_left(self) -> None:
         """Check that destroy left what the program did not create or gave up, and nothing else."""
-        # What a program once created and now only reads is external in the state.
-        given_up = {(r["type"], r["id"]) for r in _resources(self._state) if r.get("external")}
+        # A program gives up what it created by only reading it.
+        known = [r for r in _resources(self._state) if r.get("custom")]
+        owned = {(r["type"], r.get("id")) for r in known if not r.get("external")}
+        given_up = {(r["type"], r.get("id")) for r in known if r.get("external")} - owned
         for one in self._world.all():
             others = (one.scope, one.type, one.id) in self._existing or self._world.is_kept(one)
             if not others and (one.type, one.id) not in given_up:
