@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import yaml
@@ -32,6 +32,7 @@ from pulumi_rehearsal.standin.properties import (
     given,
     lookup,
     mapping,
+    number,
     objects,
     text,
     texts,
@@ -47,6 +48,10 @@ TOKEN_KEY: Final = "runner-token"
 REGISTRATION_KEY: Final = "runner-registration-token"
 MANAGER: Final = "kubernetes:apps/v1:Deployment"
 """The chart's Deployment, with a hash of the token that its pod started with."""
+
+POD: Final = "kubernetes:core/v1:Pod"
+DEFAULT_GRACE_S: Final = 3600
+"""terminationGracePeriodSeconds in the chart's values.yaml."""
 
 POD_SPEC_FLAG: Final = "FF_USE_ADVANCED_POD_SPEC_CONFIGURATION"
 PATCH_TYPES: Final = ("json", "merge", "strategic")
@@ -161,13 +166,26 @@ class GitLabRunner(Chart):
 
     def applied(self, release: Release, before: Release | None, world: World) -> None:
         # The manager reads its token only when its pod starts.
-        started = {"tokenHash": _token_hash(release, world)}
+        started = {**_manager(release), "tokenHash": _token_hash(release, world)}
         world.replace(created_by(release, MANAGER, _manager_id(release), started))
 
-    def removed(self, release: Release, world: World) -> None:
+    def removed(self, release: Release, world: World) -> Sequence[Resource]:
         manager = world.get(_manager_id(release), MANAGER, release.scope)
-        if manager is not None:
-            world.remove(manager)
+        if manager is None:
+            return ()
+        # Helm deletes in the background: the Deployment is gone at once, and its pod when it ends.
+        pod_id = f"{manager.id}-{world.fresh_hex(manager.id, 5)}"
+        pod = created_by(release, POD, pod_id, manager.inputs)
+        world.jobs.move(manager, pod)
+        world.remove(manager)
+        if world.jobs.running(pod):
+            world.add(pod)
+            grace = number(release.values, "terminationGracePeriodSeconds")
+            world.jobs.terminate(pod, DEFAULT_GRACE_S if grace is None else grace)
+            if flag(release.values, "serviceAccount.create") or flag(release.values, "rbac.create"):
+                reason = "the uninstall deleted the ServiceAccount or Role that its manager needs"
+                world.jobs.kill(pod, reason)
+        return ()
 
     def faults(self, release: Release, world: World) -> Iterator[str]:
         for reason in _secret_problems(release, world):
@@ -180,6 +198,23 @@ class GitLabRunner(Chart):
                 "the manager started: the chart restarts the manager only for its own objects, so "
                 "change a value together with the token (podAnnotations with the runner's id)"
             )
+
+
+def _manager(release: Release) -> Properties:
+    """Return what is known of the manager's Deployment: templates/deployment.yaml."""
+    volumes: list[Properties] = []
+    if secret := text(release.values, "runners.secret"):
+        sources = [{"secret": {"name": secret}}]
+        volumes.append({"name": "projected-secrets", "projected": {"sources": sources}})
+    spec: Properties = {"volumes": volumes}
+    account = text(release.values, "serviceAccount.name")
+    if account and not flag(release.values, "serviceAccount.create"):
+        spec["serviceAccountName"] = account
+    labels = {"chart": f"{release.chart}-{release.version}", "release": release.name}
+    return {
+        "metadata": {"namespace": release.namespace, "labels": labels},
+        "spec": {"template": {"spec": spec}},
+    }
 
 
 def _manager_id(release: Release) -> str:
