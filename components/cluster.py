@@ -18,6 +18,7 @@ from components.helm import namespace
 from components.platform import Connect, Platform
 from components.runners.arc_controller import ArcController
 from components.runners.arc_lane import ArcLane
+from components.runners.draining import explained
 from components.runners.gitlab_lane import GitLabLane
 from components.runners.job_budget import job_budget
 from fleet.clusters.eks import EksPlan
@@ -68,7 +69,9 @@ class RunnerCluster(pulumi.ComponentResource):
             "github": _github(name, plan, secrets, platform),
             "gitlab": _gitlab(name, plan, platform),
         }
-        of_lanes = platform.inside
+        of_lanes = pulumi.ResourceOptions.merge(
+            platform.inside, pulumi.ResourceOptions(transforms=[explained(name)])
+        )
         if connect_lanes is not None:
             of_lanes = pulumi.ResourceOptions.merge(
                 of_lanes, pulumi.ResourceOptions(providers=[connect_lanes(platform.kubeconfig)])
