@@ -361,9 +361,11 @@ class _Rehearsal:
             self._check_function()
             self._check_no_changes()
             self._check_refresh()
-            self._check_protection()
-            if len(revisions) == 1:
+            if self._busy and len(revisions) == 1:
+                self._scratch.unprotect()
                 self._start_jobs()
+            else:
+                self._check_protection()
             if self._succeeds(self._while_busy("destroy", "destroy")):
                 self._check_nothing_left()
         self._check_faults_happened()
