@@ -30,7 +30,7 @@ _SUFFIX: Final = re.compile(r"-[0-9a-f]{5}$")
 _Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Busy:
     """A plan: one job of that length on all runners whose name matches the glob `runners`."""
 
