@@ -124,7 +124,7 @@ def test_a_job_that_outlasts_helm_fails_up_and_the_next_one_too(change: Change) 
 
 
 def test_after_a_refresh_up_succeeds_and_its_scale_set_is_lost(project: Path) -> None:
-    with opened(project, program) as stack:
+    with opened(project / "Pulumi.yaml", program) as stack:
         world, jobs = stack.world, stack.world.jobs
         assert stack.run("up").ok
         jobs.plan(Busy("gpu"))
