@@ -87,18 +87,18 @@ def install_lane(
 
 
 def _waits(release: Release[Any]) -> pulumi.ResourceTransform:
-    """Return a function that says how long the objects with jobs are waited for.
+    """Return a function that says how long the objects of a lane are waited for.
 
     A scale set is created once GitHub knows it and its listener runs. A deletion waits for the
-    running jobs: ARC keeps the set until then, and a manager's pods end after their last job.
+    running jobs: ARC keeps the set until then, and also its accounts and roles, whose finalizers
+    it removes last. A manager's pods end after their last job.
     """
-    removal = f"{(release.drain_s or 0) + _REMOVAL_S}s"
-    timeouts = pulumi.CustomTimeouts(
-        create=f"{release.timeout_s}s", update=f"{release.timeout_s}s", delete=removal
-    )
+    created = f"{release.timeout_s}s"
+    removed = f"{(release.drain_s or 0) + _REMOVAL_S}s"
+    timeouts = pulumi.CustomTimeouts(create=created, update=created, delete=removed)
 
     def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-        if args.type_ not in (SCALE_SET, MANAGER):
+        if not args.custom:
             return None
         props = cast("dict[str, Any]", dict(args.props))
         if args.type_ == SCALE_SET:

@@ -351,7 +351,11 @@ class _Monitor(MockMonitor):
         return answer
 
     def ReadResource(self, request: resource_pb2.ReadResourceRequest) -> Any:
-        raise Undeclared(f"the program reads {request.type} {request.id}, which is not its own")
+        """Return nothing for an object of a chart, which this engine does not render."""
+        if request.id != UNKNOWN:
+            raise Undeclared(f"the program reads {request.type} {request.id}, which is not its own")
+        urn = self.make_urn(request.parent, request.type, request.name)
+        return resource_pb2.ReadResourceResponse(urn=urn)
 
 
 def _decoded(

@@ -20,6 +20,8 @@ class CloudAccount:
     """The scope of resources that are created without one."""
 
     world: World = field(default_factory=World)
+    settings: Properties = field(default_factory=dict)
+    """The configuration of the provider."""
 
     def call(self, token: str, name: str, inputs: Properties, scope: str | None = None) -> Call:
         urn = f"urn:pulumi:test::test::{token}::{name}"
@@ -30,6 +32,7 @@ class CloudAccount:
             inputs=inputs,
             scope=scope or self.home,
             generation=self.world.generation(urn),
+            settings=self.settings,
         )
 
     def make(self, token: str, name: str, /, scope: str | None = None, **inputs: Any) -> Resource:
@@ -46,7 +49,8 @@ class CloudAccount:
             inputs=checked,
             outputs=outputs,
         )
-        self.world.add(thing)
+        store = self.world.replace if kind.adopts(call) else self.world.add
+        store(thing)
         self.world.record("created", thing)
         return thing
 

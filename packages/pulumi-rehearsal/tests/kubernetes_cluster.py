@@ -56,7 +56,8 @@ class Cluster(CloudAccount):
     lookups: ClassVar[dict[str, Lookup]] = {}
 
     def __init__(self, scope: str = EXISTING_SCOPE, world: World | None = None) -> None:
-        super().__init__(world=world or World())
+        super().__init__(world=World() if world is None else world)
+        self.world.jobs.interruption = lambda one: kubernetes.PACKAGE.interruption(one, self.world)
         self.home = scope
 
     def check(self, token: str, inputs: dict, name: str = "thing", old: dict | None = None) -> dict:

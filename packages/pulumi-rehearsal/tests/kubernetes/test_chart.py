@@ -4,13 +4,24 @@ import json
 
 import pulumi
 import pytest
-from kubernetes_cluster import DEFINITION, KINDS, RELEASE, Cluster, scale_set_inputs
+from kubernetes_cluster import (
+    CONFIG_MAP,
+    DEFINITION,
+    DEPLOYMENT,
+    KINDS,
+    RELEASE,
+    SECRET,
+    Cluster,
+    gitlab_inputs,
+    scale_set_inputs,
+)
 from pulumi.runtime.proto import provider_pb2
 from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.standin import wire
 from pulumi_rehearsal.standin.kind import UNKNOWN, Invalid, Refusal
 from pulumi_rehearsal.standin.kubernetes.arc import KINDS_BY_PLURAL, RUNNER_SET
 from pulumi_rehearsal.standin.kubernetes.chart import HelmChart
+from pulumi_rehearsal.standin.kubernetes.runner_set import SET_ID
 from pulumi_rehearsal.standin.world import World
 
 SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
@@ -156,8 +167,83 @@ def test_rendering_without_an_account_needs_one_controller(monitor):
     assert (RUNNER_SET, "lane:runners/gpu") in children(monitor)
 
 
+# The chart gitlab-runner
+
+
+def runner(**values):
+    inputs = gitlab_inputs()
+    return {**inputs, "values": {**inputs["values"], **values}}
+
+
+def test_runner_with_its_own_account_registers_no_account_and_no_role(monitor):
+    account = {"create": False, "name": "own"}
+    construct(monitor, runner(rbac={"create": False}, serviceAccount=account))
+    assert [(one.type, one.name) for one in monitor.requests[1:]] == [
+        (CONFIG_MAP, "lane:ci/gpu-gitlab-runner"),
+        (DEPLOYMENT, "lane:ci/gpu-gitlab-runner"),
+    ]
+
+
+def test_runner_registers_what_its_values_ask_for(monitor):
+    values = runner()["values"]
+    values["runners"] = {"config": values["runners"]["config"]}
+    hpa = {"minReplicas": 1, "maxReplicas": 3, "metrics": []}
+    construct(monitor, {**runner(), "values": {**values, "runnerToken": "glrt-x", "hpa": hpa}})
+    assert [one.type.rpartition(":")[2] for one in monitor.requests[1:]] == [
+        *("ServiceAccount", "Secret", "ConfigMap", "Role", "RoleBinding", "Deployment"),
+        "HorizontalPodAutoscaler",
+    ]
+    secret = next(one for one in monitor.requests if one.type == SECRET)
+    assert wire.decode(secret.object).secrets == {("stringData",)}
+
+
+def test_manager_is_rendered_from_its_values(monitor):
+    construct(
+        monitor,
+        runner(
+            fullnameOverride="manager",
+            podAnnotations={"a": "b"},
+            terminationGracePeriodSeconds=7200,
+            replicas=0,
+            tolerations=[{"operator": "Exists"}],
+        ),
+    )
+    found = children(monitor)[DEPLOYMENT, "lane:ci/manager"]
+    pod = found["spec"]["template"]
+    assert found["spec"]["replicas"] == 0
+    assert found["metadata"]["labels"]["chart"] == "gitlab-runner-0.86.0"
+    assert pod["metadata"]["annotations"]["a"] == "b"
+    assert pod["spec"]["serviceAccountName"] == "manager"
+    assert pod["spec"]["terminationGracePeriodSeconds"] == 7200
+    assert pod["spec"]["tolerations"] == [{"operator": "Exists"}]
+    (secret,) = [v for v in pod["spec"]["volumes"] if v["name"] == "projected-secrets"]
+    assert secret["projected"]["sources"][0]["secret"]["name"] == "runner"
+
+
+def test_changed_configuration_restarts_the_manager(monitor):
+    construct(monitor, runner(concurrent=4), name="one")
+    construct(monitor, runner(concurrent=5), name="two")
+    found = children(monitor)
+    one, two = (found[DEPLOYMENT, f"{name}:ci/gpu-gitlab-runner"] for name in ("one", "two"))
+    assert one["spec"]["template"] != two["spec"]["template"]
+
+
+def test_children_of_a_runner_pass_their_checks(monitor):
+    hpa = {"minReplicas": 1, "maxReplicas": 3, "metrics": []}
+    construct(monitor, runner(hpa=hpa))
+    for (token, name), inputs in list(children(monitor).items())[1:]:
+        if token in KINDS:
+            assert Cluster().check(token, inputs, name) == inputs
+
+
+# With the engine
+
+
 def program():
-    """A lane whose chart depends on the controller, with a time-out of an hour for deletions."""
+    """A lane whose chart depends on the controller, with a time-out of an hour for deletions.
+
+    Return the provider.
+    """
     import pulumi_kubernetes as kubernetes
 
     entry = {"name": "c", "cluster": {"server": "https://10.0.0.1"}}
@@ -203,12 +289,47 @@ def program():
             transforms=[patient],
         ),
     )
+    return provider
+
+
+def rehearse_tiny(folder, **more):
+    (folder / "Pulumi.yaml").write_text("name: tiny\nruntime: python\n")
+    (folder / "Pulumi.tiny.yaml").write_text("config: {}\n")
+    return rehearse(folder, stack="tiny", program=program, folder=folder / "out", **more)
+
+
+def reading(name):
+    """Return a program that also reads the scale set of that name."""
+
+    def read():
+        import pulumi_kubernetes as kubernetes
+
+        found = kubernetes.apiextensions.CustomResource.get(
+            "found",
+            api_version="actions.github.com/v1alpha1",
+            kind="AutoscalingRunnerSet",
+            id=f"runners/{name}",
+            opts=pulumi.ResourceOptions(provider=program()),
+        )
+        pulumi.export("id", found.metadata.annotations[SET_ID])
+
+    return read
+
+
+def test_engine_reads_a_scale_set(tmp_path):
+    result = rehearse_tiny(tmp_path, to=reading("gpu"))
+    assert result.problems == ()
+    stack = result.state["deployment"]["resources"][0]
+    assert stack["outputs"]["id"].isdigit()
+
+
+def test_engine_reads_no_scale_set_that_does_not_exist(tmp_path):
+    result = rehearse_tiny(tmp_path, to=reading("other"))
+    assert "does not exist" in result.problems[0]
 
 
 def test_engine_applies_transforms_to_the_children_and_deletes_them_first(tmp_path):
-    (tmp_path / "Pulumi.yaml").write_text("name: tiny\nruntime: python\n")
-    (tmp_path / "Pulumi.tiny.yaml").write_text("config: {}\n")
-    result = rehearse(tmp_path, stack="tiny", program=program, folder=tmp_path / "out")
+    result = rehearse_tiny(tmp_path)
     assert result.problems == ()
     resources = result.state["deployment"]["resources"]
     (found,) = [one for one in resources if one["type"] == RUNNER_SET]

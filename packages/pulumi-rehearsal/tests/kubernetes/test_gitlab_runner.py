@@ -4,7 +4,7 @@ import pytest
 from kubernetes_cluster import CONFIG, RELEASE, Cluster, gitlab_inputs
 from pulumi_rehearsal.standin import gitlab
 from pulumi_rehearsal.standin.kubernetes import world_faults
-from pulumi_rehearsal.standin.kubernetes.gitlab_runner import config_problems
+from pulumi_rehearsal.standin.kubernetes.gitlab_config import problems as config_problems
 
 FLAG = "FF_USE_ADVANCED_POD_SPEC_CONFIGURATION"
 

@@ -55,8 +55,39 @@ def test_object_without_a_namespace_is_in_default(cluster: Cluster):
 def test_create_refuses_a_name_that_exists(cluster: Cluster, refused):
     cluster.namespace("ci")
     cluster.create(CONFIG_MAP, config_map(), name="one")
-    with refused("exists already"):
+    with refused('resource ci/hooks was not .* : configmaps "hooks" already exists'):
         cluster.create(CONFIG_MAP, config_map(), name="two")
+
+
+def test_create_names_the_group_of_an_object_that_exists(cluster: Cluster, refused):
+    cluster.namespace("ci")
+    cluster.create(DEPLOYMENT, deployment(), name="one")
+    with refused('resource ci/x was .* : deployments.apps "x" already exists'):
+        cluster.create(DEPLOYMENT, deployment(), name="two")
+
+
+def test_create_refuses_an_object_that_existed_before(cluster: Cluster, refused):
+    cluster.world.add(existing.namespace("ci"))
+    with refused('namespaces "ci" already exists'):
+        cluster.namespace("ci")
+
+
+@pytest.mark.parametrize("value", [True, "true"])
+def test_provider_with_upserts_takes_over_what_exists(cluster: Cluster, value):
+    cluster.namespace("ci")
+    first = cluster.create(CONFIG_MAP, config_map(data={"a": "1"}), name="one")
+    cluster.settings = {"upsertExistingObjects": value}
+    second = cluster.create(CONFIG_MAP, config_map(data={"a": "2"}), name="two")
+    (found,) = cluster.world.all(CONFIG_MAP)
+    assert (found.urn, found.inputs["data"]) == (second.urn, {"a": "2"})
+    assert second.outputs["metadata"]["uid"] == first.outputs["metadata"]["uid"]
+
+
+def test_settings_of_a_provider_are_not_part_of_its_scope():
+    kubeconfig = {"kubeconfig": "{}", "context": "c"}
+    assert clusters.scope({**kubeconfig, "upsertExistingObjects": "true"}) == clusters.scope(
+        kubeconfig
+    )
 
 
 def test_name_may_exist_in_another_cluster(cluster: Cluster):

@@ -31,7 +31,8 @@ def lane(cluster: Cluster, version="0.14.2", account=ACCOUNT, namespace="runners
 
 def busy(cluster: Cluster, minutes: float) -> None:
     cluster.world.jobs.plan(Busy(runners="gpu", minutes=minutes))
-    assert cluster.world.jobs.start() == []
+    cluster.world.jobs.start()
+    assert cluster.world.jobs.idle == ()
 
 
 def test_controller_registers_and_starts_a_set(cluster: Cluster):
@@ -123,6 +124,38 @@ def test_delete_times_out_and_a_later_one_waits_on(cluster: Cluster, refused):
     cluster.delete(made, timeout_s=1200)
     assert cluster.world.all(RUNNER_SET) == ()
     assert cluster.world.jobs.killed == []
+
+
+def test_terminating_set_has_the_time_of_its_deletion(cluster: Cluster, refused):
+    cluster.controller()
+    made = lane(cluster)
+    kind = cluster.kinds[RUNNER_SET]
+    busy(cluster, 30)
+    found = kind.read(made.id, made.scope, cluster.world)
+    assert "deletionTimestamp" not in found.outputs["metadata"]
+    with refused("timed out"):
+        cluster.delete(made)
+    found = kind.read(made.id, made.scope, cluster.world)
+    assert found.outputs["metadata"]["deletionTimestamp"]
+    cluster.world.jobs.finish()
+    assert kind.read(made.id, made.scope, cluster.world) is None
+
+
+def test_set_that_is_created_over_a_terminating_one_is_lost(cluster: Cluster, refused):
+    cluster.controller()
+    made = lane(cluster)
+    busy(cluster, 30)
+    with refused("timed out"):
+        cluster.delete(made)
+    with refused('autoscalingrunnersets.actions.github.com "gpu" already exists'):
+        cluster.create(RUNNER_SET, made.inputs)
+    cluster.settings = {"upsertExistingObjects": "true"}
+    cluster.create(RUNNER_SET, made.inputs)
+    assert ["disappears when its job ends" in fault for fault in world_faults(cluster.world)] == [
+        True
+    ]
+    cluster.world.jobs.finish()
+    assert cluster.world.all(RUNNER_SET) == ()
 
 
 def test_update_of_a_terminating_set_succeeds_but_the_lane_is_lost(cluster: Cluster, refused):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pulumi_rehearsal.standin import schema
 from pulumi_rehearsal.standin.values import UNKNOWN, Properties, Unknown, contains_unknown
@@ -52,10 +52,24 @@ class Call:
     scope: str
     preview: bool = False
     generation: int = 0
+    settings: Properties = field(default_factory=dict[str, Any])
+    """The configuration of the provider."""
 
     def hex(self, digits: int) -> str:
         """Return hexadecimal digits that depend on URN and generation: the same in each run."""
         return hashlib.sha256(f"{self.urn}#{self.generation}".encode()).hexdigest()[:digits]
+
+    def resource(self, id: str, outputs: Properties, inputs: Properties | None = None) -> Resource:
+        """Return the resource of this call, with the call's inputs unless others are given."""
+        return Resource(
+            urn=self.urn,
+            type=self.type,
+            name=self.name,
+            id=id,
+            scope=self.scope,
+            inputs=self.inputs if inputs is None else inputs,
+            outputs=outputs,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +161,14 @@ class Kind:
         kept = new.get(self.autonamed)
         same = kept is not None and kept == old.get(self.autonamed)
         return same and not self.is_automatic(str(kept), logical_name)
+
+    def adopts(self, call: Call) -> bool:
+        """Whether a create takes over a resource of the same id that exists already."""
+        return False
+
+    def read(self, id: str, scope: str, world: World) -> Resource | None:
+        """Return the resource as the cloud shows it now, `None` if it does not exist."""
+        return world.get(id, self.token, scope)
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
         """Return id and outputs of the new resource. Raises `Refusal` if the cloud refuses it."""

@@ -113,6 +113,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         self._lookups = {lookup.token: lookup for lookup in package.lookups}
         self._constructs = {construct.token: construct for construct in package.constructs}
         self._scopes: dict[str, str] = {}
+        self._settings: dict[str, Properties] = {}
         self._server: Any = None
         self.port = 0
 
@@ -179,8 +180,9 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     @_answering
     def Configure(self, request: Any, context: Context) -> Any:
-        """Remember the scope of this connection."""
+        """Remember the provider's configuration and its scope for this connection."""
         properties = wire.decode(request.args).properties
+        self._settings[context.peer()] = properties
         self._scopes[context.peer()] = self.package.scope(properties)
         return provider_pb2.ConfigureResponse(
             acceptSecrets=True, acceptResources=True, acceptOutputs=True, supportsPreview=True
@@ -235,8 +237,9 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         self._strike("create", request)
         with self.world.lock:
             id, outputs = kind.create(call, self.world)
-            resource = _resource(call, id, outputs)
-            self.world.add(resource)
+            resource = call.resource(id, outputs)
+            store = self.world.replace if kind.adopts(call) else self.world.add
+            store(resource)
             self.world.record("created", resource)
         return provider_pb2.CreateResponse(id=id, properties=_outputs(kind, outputs, given.secrets))
 
@@ -250,7 +253,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         secrets = given.secrets | {path for path in earlier.secrets if path[0] not in call.inputs}
         if request.preview:
             old_inputs = wire.decode(request.old_inputs).properties
-            old = _resource(call, request.id, earlier.properties, old_inputs)
+            old = call.resource(request.id, earlier.properties, old_inputs)
             outputs = {
                 **Kind.update(kind, call, old, self.world),
                 **dict.fromkeys(kind.recomputed, UNKNOWN),
@@ -262,7 +265,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             if old is None:
                 raise Refusal(f"{call.type} {request.id!r} does not exist in {call.scope}")
             outputs = kind.update(call, old, self.world)
-            resource = _resource(call, old.id, outputs)
+            resource = call.resource(old.id, outputs)
             self.world.replace(resource)
             self.world.record("updated", resource)
         return provider_pb2.UpdateResponse(properties=_outputs(kind, outputs, secrets))
@@ -284,7 +287,8 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
     def Read(self, request: Any, context: Context) -> Any:
         """Return the resource, or an empty answer if it does not exist."""
         kind = self._kind(request)
-        found = self._existing(request, self._scope(context))
+        with self.world.lock:
+            found = kind.read(request.id, self._scope(context), self.world)
         if found is None:
             return provider_pb2.ReadResponse()
         known = wire.decode(request.inputs).secrets
@@ -349,6 +353,7 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             scope=self._scope(context),
             preview=bool(getattr(request, "preview", False)),
             generation=self.world.generation(request.urn),
+            settings=self._settings.get(context.peer(), {}),
         )
 
     def _existing(self, request: Any, scope: str) -> Resource | None:
@@ -356,20 +361,6 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     def _strike(self, step: Step, request: Any) -> None:
         self.faults.strike(step, request.urn, request.urn.rpartition("::")[2])
-
-
-def _resource(
-    call: Call, id: str, outputs: Properties, inputs: Properties | None = None
-) -> Resource:
-    return Resource(
-        urn=call.urn,
-        type=call.type,
-        name=call.name,
-        id=id,
-        scope=call.scope,
-        inputs=call.inputs if inputs is None else inputs,
-        outputs=outputs,
-    )
 
 
 def _outputs(kind: Kind, outputs: Properties, secrets: frozenset[wire.Path]) -> struct_pb2.Struct:

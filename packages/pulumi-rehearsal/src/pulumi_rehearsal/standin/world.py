@@ -46,6 +46,7 @@ class World:
         self._generations: Counter[str] = Counter()
         self._calls: Counter[str] = Counter()
         self._kept: set[tuple[str, str, str]] = set()
+        self._remembered: dict[tuple[str, str, str], str] = {}
 
     def add(self, resource: Resource) -> None:
         """Add a resource. Raises `ValueError` if one of its type and id exists in its scope."""
@@ -79,7 +80,17 @@ class World:
             found = self._resources.pop(_key(resource), None)
             if found is not None:
                 self._gone.append(found)
+                self._remembered.pop(_key(resource), None)
                 self.jobs.removed(found)
+
+    def remember(self, resource: Resource, text: str) -> None:
+        """Keep what a cloud knows of a resource and does not show in its outputs."""
+        with self.lock:
+            self._remembered[_key(resource)] = text
+
+    def remembered(self, resource: Resource) -> str:
+        """Return the text of `remember`, empty if there is none."""
+        return self._remembered.get(_key(resource), "")
 
     def gone(self, type: str) -> tuple[Resource, ...]:
         """Return the removed resources of that type as they last were, oldest first."""

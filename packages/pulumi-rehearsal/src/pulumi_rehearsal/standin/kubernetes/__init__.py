@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pulumi_rehearsal.standin.kubernetes import cluster, core, gpu, runner_set, workloads
+from pulumi_rehearsal.standin.kubernetes import (
+    cluster,
+    core,
+    gitlab_manager,
+    gpu,
+    runner_set,
+    workloads,
+)
 from pulumi_rehearsal.standin.kubernetes.chart import HelmChart
 from pulumi_rehearsal.standin.kubernetes.cluster import scope
 from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
@@ -23,7 +30,12 @@ __all__ = ["PACKAGE", "scope", "world_faults"]
 def world_faults(world: World) -> list[str]:
     """Describe what does not work after a successful `up`, although no API call failed."""
     with world.lock:
-        return [*_release_faults(world), *runner_set.faults(world), *_cluster_faults(world)]
+        return [
+            *_release_faults(world),
+            *runner_set.faults(world),
+            *gitlab_manager.faults(world),
+            *_cluster_faults(world),
+        ]
 
 
 def _release_faults(world: World) -> Iterator[str]:
@@ -47,4 +59,5 @@ PACKAGE: Final = Package(
     fallback=any_object,
     scope=scope,
     check_up=world_faults,
+    interruption=gitlab_manager.interruption,
 )

@@ -84,7 +84,7 @@ def _child_request(request: Any, component: str, prefix: str, document: Properti
     secrets = {("data",), ("stringData",)} if document["kind"] == "Secret" else set[wire.Path]()
     return resource_pb2.RegisterResourceRequest(
         type=token(document),
-        name=f"{prefix}:{_qualified_name(document)}" if prefix else _qualified_name(document),
+        name=f"{prefix}:{qualified_name(document)}" if prefix else qualified_name(document),
         parent=component,
         custom=True,
         object=wire.encode(document, frozenset(secrets)),
@@ -103,7 +103,8 @@ def token(document: Properties) -> str:
     return f"kubernetes:{version if '/' in version else f'core/{version}'}:{document['kind']}"
 
 
-def _qualified_name(document: Properties) -> str:
+def qualified_name(document: Properties) -> str:
+    """Return the id of an object: `[namespace/]name`."""
     name, namespace = text(document, "metadata.name"), text(document, "metadata.namespace")
     return f"{namespace}/{name}" if namespace else str(name)
 

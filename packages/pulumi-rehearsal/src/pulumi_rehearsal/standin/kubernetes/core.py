@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.kubernetes import cluster
+from pulumi_rehearsal.standin.kubernetes import arc, cluster, pods
 from pulumi_rehearsal.standin.kubernetes.objects import NAMED, KubernetesObject
 from pulumi_rehearsal.standin.kubernetes.release import RELEASE
 from pulumi_rehearsal.standin.properties import flag, mapping, strings, text
@@ -46,6 +45,13 @@ class Namespace(KubernetesObject):
             for resource in world.all(scope=old.scope)
             if _namespace_of(resource) == old.id and resource.type != cluster.NAMESPACE
         ]
+        sets = [resource.id for resource in contents if resource.type == arc.RUNNER_SET]
+        if sets:
+            raise Refusal(
+                f"namespace {old.id!r} still holds the AutoscalingRunnerSet {sets[0]!r}: deleting "
+                "it would delete the set's Secret and roles, without which its finalizer is never "
+                "removed. Take the set's namespace from the Namespace resource"
+            )
         releases = [resource.id for resource in contents if resource.type == RELEASE]
         if releases:
             raise Refusal(
@@ -71,7 +77,7 @@ class Secret(KubernetesObject):
         for field in ("data", "stringData"):
             yield from _data_problems(inputs, field)
         for key, value in strings(inputs, "data").items():
-            if decoded(value) is None:
+            if pods.decoded(value) is None:
                 yield f"data.{key}", "is not base64: put plain text into stringData"
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
@@ -135,23 +141,6 @@ def _is_built_in(cluster_role: str) -> bool:
     return cluster_role in ("cluster-admin", "admin", "edit", "view") or cluster_role.startswith(
         "system:"
     )
-
-
-def decoded(value: str) -> str | None:
-    """Decode base64 and drop bytes that are not UTF-8; `None` if the value is not base64."""
-    try:
-        return base64.b64decode(value, validate=True).decode(errors="ignore")
-    except binascii.Error:
-        return None
-
-
-def secret_text(secret: Resource, key: str) -> str | None:
-    """Return the value of a Secret's key as text; `None` if it has no such key."""
-    plain = strings(secret.inputs, "stringData").get(key)
-    if plain is not None:
-        return plain
-    value = strings(secret.inputs, "data").get(key)
-    return None if value is None else decoded(value)
 
 
 def _encoded(value: str) -> str:

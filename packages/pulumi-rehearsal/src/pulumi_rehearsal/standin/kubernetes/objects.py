@@ -7,6 +7,7 @@ such an update is refused.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
@@ -26,6 +27,7 @@ AUTONAMED: Final = "pulumi.com/autonamed"
 provider/pkg/metadata/naming.go."""
 
 CREATED_AT: Final = "2026-11-01T00:00:00Z"
+DELETED_AT: Final = "2026-11-02T00:00:00Z"
 
 NAMED: Final = frozenset({"metadata.name", "metadata.namespace"})
 """Fields that replace an object of any kind: metadataForceNewProperties in pulumi-kubernetes'
@@ -40,6 +42,12 @@ CLUSTER_SCOPED: Final = key_set(
     VolumeAttachment VolumeAttributesClass"""
 )
 """Built-in kinds without a namespace: `kubectl api-resources --namespaced=false`."""
+
+
+FOREGROUND: Final = "foregroundDeletion"
+
+DEFAULT_TIMEOUT_S: Final = 600.0
+"""How long pulumi-kubernetes waits for a deletion without custom_timeouts."""
 
 
 class KubernetesObject(Kind):
@@ -89,17 +97,33 @@ class KubernetesObject(Kind):
         automatic = strings(new, "metadata.annotations").get(AUTONAMED) == "true"
         return not automatic and _namespace_and_name(old) == _namespace_and_name(new)
 
+    def adopts(self, call: Call) -> bool:
+        # pulumi-kubernetes 4.30 and later: provider/pkg/await/await.go, Creation. The SDK sends
+        # settings of a provider as JSON.
+        return call.settings.get("upsertExistingObjects") in (True, "true")
+
+    def read(self, id: str, scope: str, world: World) -> Resource | None:
+        found = world.get(id, self.token, scope) or world.get(id, self.token, cluster.OUTSIDE)
+        if found is None or not world.jobs.is_terminating(found):
+            return found
+        metadata = {**mapping(found.outputs, "metadata"), "deletionTimestamp": DELETED_AT}
+        return dataclasses.replace(found, outputs={**found.outputs, "metadata": metadata})
+
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
         id = self.identify(call, world)
         cluster.require_alive(world, call.scope, f"{self._noun} {id!r}")
-        if world.get(id, self.token, call.scope) is not None:
+        existing = self.read(id, call.scope, world)
+        if existing is not None and self.adopts(call):
+            return id, self.update(call, existing, world)
+        if existing is not None:
             raise Refusal(
-                f"{self._noun} {id!r} exists already in the cluster: "
-                "give one of the two another metadata.name"
+                f"resource {id} was not successfully created by the Kubernetes API server : "
+                f'{self._plural} "{lookup(call.inputs, "metadata.name")}" already exists: give one '
+                "of the two another metadata.name; to take it over, set upsertExistingObjects on "
+                "the provider"
             )
         self._refuse(call, world)
-        added: Properties = {"creationTimestamp": CREATED_AT, "uid": _uid(call.hex(32))}
-        return id, self._outputs(call.inputs, added)
+        return id, self._outputs(call.inputs, _created(call))
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
         cluster.require_alive(world, call.scope, f"{self._noun} {old.id!r}")
@@ -110,8 +134,8 @@ class KubernetesObject(Kind):
                     "replace on it: give the object a new metadata.name"
                 )
         self._refuse(call, world)
-        before = mapping(old.outputs, "metadata")
-        added = {name: before[name] for name in ("creationTimestamp", "uid") if name in before}
+        before, created = mapping(old.outputs, "metadata"), _created(call)
+        added = {name: before.get(name, value) for name, value in created.items()}
         return self._outputs(call.inputs, added)
 
     def delete(self, old: Resource, world: World) -> None:
@@ -178,6 +202,18 @@ class KubernetesObject(Kind):
     def _noun(self) -> str:
         return self.token.rpartition(":")[2]
 
+    @property
+    def _plural(self) -> str:
+        """Return the resource's name in messages of the API server, such as `roles.rbac...`."""
+        _, api_version, kind = self.token.split(":")
+        noun = kind.lower()
+        if noun.endswith("y"):
+            plural = f"{noun[:-1]}ies"
+        else:
+            plural = f"{noun}es" if noun.endswith(("s", "x", "ch")) else f"{noun}s"
+        group = api_version.partition("/")[0]
+        return plural if group == "core" else f"{plural}.{group}"
+
 
 def any_object(token: str) -> Kind | None:
     """Return a kind for any built-in type: schema and metadata are checked, nothing else.
@@ -193,8 +229,32 @@ def any_object(token: str) -> Kind | None:
     return cast("Kind", type(name, (KubernetesObject,), members)())
 
 
+def timed_out(
+    old: Resource, running: int = 0, reason: str = "", finalizer: str = FOREGROUND
+) -> str:
+    """Return the message of a deletion that lasts longer than the provider waits.
+
+    Source: pulumi/pulumi-kubernetes provider/pkg/await/{internal/awaiter.go,condition/deleted.go}.
+    """
+    if running:
+        jobs = "job still runs" if running == 1 else "jobs still run"
+        reason = (
+            f"{running} {jobs}. It takes no new job and is gone when they end: run the same "
+            "command again, and raise custom_timeouts.delete for longer jobs"
+        )
+    return (
+        f"{old.type.rpartition(':')[2]} {old.id!r}: finalizers might be preventing deletion "
+        f"({finalizer}): timed out waiting for the condition: {reason}"
+    )
+
+
 def _namespace_and_name(inputs: Properties) -> tuple[str | None, Any]:
     return text(inputs, "metadata.namespace"), lookup(inputs, "metadata.name")
+
+
+def _created(call: Call) -> Properties:
+    """Return the metadata that the API server adds to a new object."""
+    return {"creationTimestamp": CREATED_AT, "uid": _uid(call.hex(32))}
 
 
 def _uid(digits: str) -> str:

@@ -9,6 +9,8 @@ or a colon, or is `localhost`).
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin.kubernetes import cluster, manifest
 from pulumi_rehearsal.standin.kubernetes.release import releases
-from pulumi_rehearsal.standin.properties import mapping, objects, text
+from pulumi_rehearsal.standin.properties import mapping, objects, strings, text
 from pulumi_rehearsal.standin.rules import Problem
 from pulumi_rehearsal.standin.values import UNKNOWN, Properties
 
@@ -84,6 +86,23 @@ def data_keys(inputs: Properties) -> frozenset[str]:
     """Return the keys of a Secret or ConfigMap."""
     fields = (mapping(inputs, name) for name in ("data", "stringData", "binaryData"))
     return frozenset(key for field in fields for key in field)
+
+
+def decoded(value: str) -> str | None:
+    """Decode base64 and drop bytes that are not UTF-8; `None` if the value is not base64."""
+    try:
+        return base64.b64decode(value, validate=True).decode(errors="ignore")
+    except binascii.Error:
+        return None
+
+
+def secret_text(inputs: Properties, key: str) -> str | None:
+    """Return the value of a Secret's key as text; `None` if it has no such key."""
+    plain = strings(inputs, "stringData").get(key)
+    if plain is not None:
+        return plain
+    value = strings(inputs, "data").get(key)
+    return None if value is None else decoded(value)
 
 
 def images_of(spec: Properties) -> Iterator[str]:

@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import arc, arc_templates, cluster, pods
-from pulumi_rehearsal.standin.kubernetes.objects import KubernetesObject
+from pulumi_rehearsal.standin.kubernetes.objects import (
+    DEFAULT_TIMEOUT_S,
+    KubernetesObject,
+    timed_out,
+)
 from pulumi_rehearsal.standin.kubernetes.release import Release, releases
 from pulumi_rehearsal.standin.properties import given, lookup, mapping, objects, strings, text
 from pulumi_rehearsal.standin.rules import Problem
@@ -28,8 +32,6 @@ STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 FINALIZER: Final = "autoscalingrunnerset.actions.github.com/finalizer"
 SET_ID: Final = "runner-scale-set-id"
 WAIT_FOR: Final = "pulumi.com/waitFor"
-DEFAULT_TIMEOUT_S: Final = 600.0
-"""How long pulumi-kubernetes waits for a deletion without custom_timeouts."""
 
 MAX_SET_NAME: Final = 45
 
@@ -99,26 +101,13 @@ class RunnerSet(KubernetesObject):
     def delete(self, old: Resource, world: World) -> None:
         super().delete(old, world)
         for reason in removal_problems(old.inputs, old.scope, world):
-            raise Refusal(self._timed_out(old, reason))
+            raise Refusal(timed_out(old, reason=reason, finalizer=FINALIZER))
 
     def remove(self, old: Resource, world: World, timeout_s: float) -> None:
         # The controller stops the listener, and removes the finalizer when no runner is busy.
         world.jobs.terminate(old)
         if count := world.jobs.wait(old, timeout_s or DEFAULT_TIMEOUT_S):
-            jobs = "job still runs" if count == 1 else "jobs still run"
-            raise Refusal(
-                self._timed_out(
-                    old,
-                    f"{count} {jobs}. The set takes no new job and is gone when they end: run the "
-                    "same command again, and raise custom_timeouts.delete for longer jobs",
-                )
-            )
-
-    def _timed_out(self, old: Resource, reason: str) -> str:
-        return (
-            f"{self._noun} {old.id!r}: finalizers might be preventing deletion ({FINALIZER}): "
-            f"timed out waiting for the condition: {reason}"
-        )
+            raise Refusal(timed_out(old, count, finalizer=FINALIZER))
 
 
 def _started(outputs: Properties, call: Call, world: World) -> Properties:

@@ -6,8 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.kubernetes import arc, pods
-from pulumi_rehearsal.standin.kubernetes.objects import NAMED, KubernetesObject
+from pulumi_rehearsal.standin.kubernetes import arc, gitlab_manager, pods
+from pulumi_rehearsal.standin.kubernetes.objects import (
+    DEFAULT_TIMEOUT_S,
+    NAMED,
+    KubernetesObject,
+    timed_out,
+)
 from pulumi_rehearsal.standin.properties import lookup, mapping, number, objects, strings, text
 from pulumi_rehearsal.standin.rules import Problem
 
@@ -41,7 +46,28 @@ class Workload(KubernetesObject):
 class Deployment(Workload):
     """A Deployment, all of whose replicas become ready."""
 
-    token: ClassVar[str] = "kubernetes:apps/v1:Deployment"
+    token: ClassVar[str] = gitlab_manager.MANAGER
+
+    def relation_problems(self, call: Call, world: World) -> Iterator[str]:
+        yield from super().relation_problems(call, world)
+        if gitlab_manager.is_manager(call.inputs):
+            yield from gitlab_manager.problems(call.inputs, call.scope, world)
+
+    def create(self, call: Call, world: World) -> tuple[str, Properties]:
+        id, outputs = super().create(call, world)
+        gitlab_manager.started(call.resource(id, outputs), world)
+        return id, outputs
+
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
+        outputs = super().update(call, old, world)
+        if lookup(old.inputs, "spec.template") != lookup(call.inputs, "spec.template"):
+            gitlab_manager.started(call.resource(old.id, outputs), world)
+        return outputs
+
+    def remove(self, old: Resource, world: World, timeout_s: float) -> None:
+        gitlab_manager.terminate(old, world)  # in the foreground: with its pods
+        if count := world.jobs.wait(old, timeout_s or DEFAULT_TIMEOUT_S):
+            raise Refusal(timed_out(old, count))
 
     def computed_values(self, inputs: Properties) -> Properties:
         replicas = number(inputs, "spec.replicas")
