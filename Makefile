@@ -43,7 +43,7 @@ ifneq ($(PROJECT),fleet)
 COMPARED += --project "$(PROJECT)"
 endif
 
-.PHONY: help environment policy rehearse report diff test coverage lint lock schema benchmark preview up destroy clean
+.PHONY: help environment policy rehearse report diff test coverage lint lock schema benchmark preview drift up destroy clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ benchmark: $(ENVIRONMENT) ## what components cost beside a flat script, and chec
 
 preview: $(ENVIRONMENT) ## pulumi preview of STACK in the real account
 	pulumi preview --stack $(STACK) --diff
+
+drift: $(ENVIRONMENT) ## say what differs from the state of STACK in the real account, such as a set that somebody deleted
+	pulumi preview --stack $(STACK) --refresh --expect-no-changes --diff
 
 up: $(ENVIRONMENT) ## pulumi up of STACK in the real account
 	pulumi up --stack $(STACK) --diff

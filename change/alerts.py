@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from change import wording
-from change.consequences import SEVERE, Update, consequence
+from change.consequences import SEVERE, consequence, variant
 from change.document import Document, Group
 from change.escape import Name, Phrase
-from fleet.report.phrases import count
 
 _MAX_NAMES: Final = 50
 """Maximum number of pools, and of lanes, that the line of a cluster names."""
 
-_ORDER: Final = ("replaced", "renamed", "deleted", "rolled", "shrunk")
+_ORDER: Final = ("replaced", "renamed", "moved", "deleted", "rolled", "shrunk")
 _EFFECTS: Final = {"removed": "deleted"}
 """Effects that have another name in a diff."""
 
@@ -35,9 +34,7 @@ def alerts(document: Document) -> list[Phrase]:
     """Return a line for each alert."""
     if document.removed:
         return [_removed(document)]
-    engine = [
-        wording.called_out(one, document.renames) for one in document.groups if one.called_out
-    ]
+    engine = [wording.called_out(one, document) for one in document.groups if one.called_out]
     return [*engine, *(phrase for _, phrase in _updates(document))]
 
 
@@ -79,33 +76,15 @@ def _updates(document: Document) -> Iterator[tuple[str, Phrase]]:
     """
     if document.difference is None:
         return
-    known = {_identity(one) for one in document.groups if one.called_out}
+    known = {wording.identity(one) for one in document.groups if one.called_out}
     for update in document.difference.updates:
-        text = _sentence(update, document)
+        kind = variant(document.base_report, update.what, update.id)
+        text = consequence(
+            update.what, update.effect, kind, minutes=update.minutes, jobs=update.jobs
+        )
         if update.effect not in SEVERE or not text or (update.what, update.id) in known:
             continue
         effect = _EFFECTS.get(update.effect, update.effect)
-        nodes = f" (at most {count(update.nodes, 'node')})" if update.what != "lane" else ""
-        title = (f"{update.what} ", Name(update.id), f" is {effect.upper()}{nodes}: {text}")
-        yield effect, title
-
-
-def _sentence(update: Update, document: Document) -> str:
-    cluster, _, rest = update.id.partition("/")
-    report = document.base_report
-    platform = report.clusters[cluster].kind if report and cluster in report.clusters else ""
-    variant = rest.partition("/")[0] if update.what == "lane" else platform
-    return consequence(update.what, update.effect, variant)
-
-
-def _identity(group: Group) -> tuple[str, str]:
-    """Return what the reports' difference calls a group: kind and id."""
-    name = group.renamed_from or group.name
-    match group.kind:
-        case "GitHub lane" | "GitLab lane":
-            forge = group.kind.partition(" ")[0].lower()
-            return "lane", f"{group.cluster}/{forge}/{name}"
-        case "pool":
-            return "pool", f"{group.cluster}/{name}"
-        case _:
-            return "cluster", group.cluster or name
+        where = wording.bounds(update) if update.what != "lane" else ()
+        title = (f"{update.what} ", Name(update.id), f" is {effect.upper()}")
+        yield effect, (*title, *wording.why(update), *where, f": {text}")

@@ -3,13 +3,13 @@
 The rules compare two reports. They do not know how many nodes run: numbers are upper bounds.
 
 - EKS: fields that replace (ForceNew) or roll a node group: hashicorp/terraform-provider-aws
-  internal/service/eks/node_group.go; everything in the launch template rolls it too. EKS drains the
-  nodes of a deleted group for five minutes:
-  https://docs.aws.amazon.com/eks/latest/userguide/delete-managed-node-group.html
+  internal/service/eks/node_group.go; everything in the launch template rolls it too. How long EKS
+  waits for jobs: `fleet.clusters.eks`.
 - OKE: a change applies to new nodes only, unless nodes are cycled; a change of placement ends them:
   https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengscalingnodepools.htm
-- ARC: a deleted scale set waits for its runners, and a runner with a job is not removed:
-  actions/actions-runner-controller controllers/actions.github.com/ephemeralrunnerset_controller.go
+- Clouds wait for jobs because evictions do: `components/runners/job_budget.py`.
+- A replaced pool or lane is created before the old one is deleted. A lane that is deleted is
+  drained: it takes no jobs, and the update waits for those that run.
 """
 
 from __future__ import annotations
@@ -22,65 +22,86 @@ from pydantic import Field
 
 from change.escape import Name
 from change.fields import field_changes
+from fleet.clusters.eks import EKS_DELETE_MINUTES
 from fleet.report.model import Cluster, Lane, Pool, Report, Section
 
-SENTENCES: Final[dict[tuple[str, str], str]] = {
-    ("cluster", "replaced"): (
-        "the cluster or its network is replaced, with all pools and lanes, and running jobs fail "
-        "(with protect: true the engine refuses)"
-    ),
-    ("cluster", "removed"): (
-        "its pools and lanes are deleted with it, and running jobs fail (with protect: true the "
-        "engine refuses)"
-    ),
-    ("cluster", "renamed"): (
-        "a new cluster is created, the old one is deleted with its pools and lanes, and running "
-        "jobs fail (with protect: true the engine refuses)"
-    ),
-    ("pool", "replaced"): "its nodes are replaced, and jobs that run on them fail",
-    ("eks pool", "replaced"): (
-        "a new node group is created, then the old one is deleted: EKS drains its nodes for at "
-        "most five minutes, and jobs that still run there fail"
-    ),
-    ("oke pool", "replaced"): (
-        "its nodes are terminated and new ones are created; jobs that run there fail"
-    ),
-    ("pool", "renamed"): (
-        "new nodes are created under the new name, the old ones are deleted, and jobs that run on "
-        "them fail"
-    ),
-    ("pool", "rolled"): (
-        "its nodes are drained and replaced one by one, and jobs that run there are evicted"
-    ),
-    ("pool", "new nodes only"): (
-        "running nodes stay as they are until they are deleted; node_cycling: true would replace "
-        "them"
-    ),
-    ("pool", "shrunk"): (
-        "if more nodes run than the new maximum, the nodes above it are deleted, and jobs that run "
-        "on them fail"
-    ),
-    ("pool", "removed"): "its nodes are deleted, and jobs that run on them fail",
-    ("lane", "replaced"): "it is uninstalled and installed again; until then its new jobs wait",
-    ("github lane", "replaced"): (
-        "the scale set is uninstalled and installed again; until then its new jobs wait. Running "
-        "jobs finish first: if that takes longer than Helm waits (10 minutes), the update fails; "
-        "run it again"
-    ),
-    ("lane", "removed"): "jobs that select it find no runner",
-    ("lane", "renamed"): "jobs that select its old name find no runner",
+_FAIL: Final = "Jobs that run on them fail"
+_GO_ON: Final = "A longer job goes on: the update fails, and the next one continues"
+
+CLUSTERS: Final = {
+    "replaced": "the cluster or its network is replaced, with all pools and lanes",
+    "removed": "its pools and lanes are deleted with it",
+    "renamed": "a new cluster is created, and the old one is deleted with its pools and lanes",
 }
-"""What an effect means for jobs, by what it hits and by effect. A key with a platform or a forge
-comes before the one without."""
+
+NODES: Final = {
+    "replaced": "new nodes are created, then the old ones are deleted",
+    "renamed": "new nodes are created under the new name, then the old ones are deleted",
+    "removed": "its nodes are deleted",
+    "rolled": "its nodes are replaced one by one",
+    "shrunk": "if more nodes run than the new maximum, those above it are deleted",
+}
+
+NEW_NODES_ONLY: Final = (
+    "running nodes stay as they are until they are deleted; node_cycling: true would replace them"
+)
+
+LANES: Final = {
+    "replaced": "a new {set} takes jobs at once, and the old one is deleted",
+    "moved": "its new {set} takes jobs at once, and the old one is deleted",
+    "removed": "jobs that select it find no runner",
+    "renamed": "jobs that select its old name find no runner",
+}
 
 
-def consequence(what: str, effect: str, variant: str = "") -> str:
+def consequence(
+    what: str, effect: str, variant: str = "", *, minutes: int | None = None, jobs: int = 0
+) -> str:
     """Return the sentence for an effect on a cluster, pool or lane; empty if there is none.
 
-    `variant`: eks or oke for a pool, github or gitlab for a lane.
+    `variant`: eks, oke or `oke cpu` for a pool, github or gitlab for a lane. `minutes` and `jobs`
+    are upper bounds: how long jobs are waited for, and how many run there.
     """
-    specific = SENTENCES.get((f"{variant} {what}", effect))
-    return specific or SENTENCES.get((what, effect), "")
+    match what:
+        case "cluster" if effect in CLUSTERS:
+            refused = "with protect: true the engine refuses"
+            return f"{CLUSTERS[effect]} ({refused}). {drained(minutes, jobs)}"
+        case "pool" if effect == "new nodes only":
+            return NEW_NODES_ONLY
+        case "pool" if effect in NODES:
+            return f"{NODES[effect]}. {_jobs_of_nodes(effect, variant, minutes)}"
+        case "lane" if effect in LANES:
+            text = LANES[effect].format(set="runner" if variant == "gitlab" else "scale set")
+            return f"{text}. {drained(minutes, jobs)}"
+        case _:
+            return ""
+
+
+def drained(minutes: int | None, jobs: int) -> str:
+    """Return how long an update waits for the running jobs of a lane, or of each of several."""
+    limit = f" at most {minutes} minutes" if minutes is not None else ""
+    bound = f" (at most {jobs})" if jobs else ""
+    return f"The update waits{limit} for its running jobs{bound}. {_GO_ON}"
+
+
+def _jobs_of_nodes(effect: str, variant: str, minutes: int | None) -> str:
+    """Return what the cloud does with jobs on nodes that it replaces or deletes."""
+    cloud = variant.partition(" ")[0].upper()
+    wait = f"{cloud} waits at most {minutes} minutes for the jobs of a node"
+    match variant, effect:
+        case "eks", "rolled" if minutes:
+            return f"{wait}. {_GO_ON}"
+        case "eks", "replaced" | "renamed" | "removed":
+            return (
+                f"EKS waits at most {EKS_DELETE_MINUTES} minutes for their jobs, which then fail. "
+                "To lose none, first set paused: true on the old pool, and go on when it is empty"
+            )
+        case "oke", _ if minutes:
+            return f"{wait}. {_GO_ON}"
+        case "oke cpu", _ if minutes:
+            return f"{wait}, which then fail"
+        case _:
+            return _FAIL
 
 
 def renamed_lane(forge: str, new: str, lost: Iterable[str]) -> Iterator[str]:
@@ -89,9 +110,9 @@ def renamed_lane(forge: str, new: str, lost: Iterable[str]) -> Iterator[str]:
     `lost`: labels or tags of the old lane that no lane has any more.
     """
     kind, key = ("scale set", "runs-on") if forge == "github" else ("runner", "tags")
-    finished = " after its running jobs have finished" if forge == "github" else ""
-    yield f"the {kind} is deleted{finished}, and a new one is created with the name "
+    yield f"a new {kind} is created with the name "
     yield Name(new)
+    yield ", and the old one is deleted"
     kept = True
     for label in lost:
         yield f"; no runner takes jobs with {key}: "
@@ -101,7 +122,19 @@ def renamed_lane(forge: str, new: str, lost: Iterable[str]) -> Iterator[str]:
         yield "; jobs find it by the same tags"
 
 
-class Update(Section):
+class Reach(Section):
+    """What a change of a cluster, pool or lane may touch: upper bounds."""
+
+    nodes: int = 0
+    """With every pool at its maximum; 0 for a lane."""
+    lanes: list[str] = Field(default=[])
+    """Lanes whose jobs may run there."""
+    jobs: int = 0
+    minutes: int | None = None
+    """How long the jobs of the lane, or of each node, are waited for; `None` if unknown."""
+
+
+class Update(Reach):
     """What happens to a cluster, to the nodes of a pool, or to the runners of a lane."""
 
     what: str = ""
@@ -109,18 +142,78 @@ class Update(Section):
     id: str = ""
     """`cluster`, `cluster/pool` or `cluster/forge/lane`, by names."""
     effect: str = ""
-    """replaced, renamed, rolled, new nodes only, removed or shrunk."""
+    """replaced, renamed, moved, rolled, new nodes only, removed or shrunk."""
+    to: str = ""
+    """The cluster to which a lane moves."""
     because: list[str] = Field(default=[])
     """Fields that changed; those of the cluster start with `cluster.`."""
-    nodes: int = 0
-    """Upper bound, with every pool at its maximum; 0 for a lane."""
-    lanes: list[str] = Field(default=[])
-    """Lanes whose jobs may run there."""
     says: str = ""
     """The consequence, as a sentence."""
 
 
-SEVERE: Final = ("replaced", "renamed", "removed", "rolled", "shrunk")
+def reach(report: Report | None, what: str, item: str, nodes: int | None = None) -> Reach:
+    """Return what a change of a cluster, pool or lane of the report may touch.
+
+    `item` is its id, see `Update`.
+    `nodes`: how many nodes of a pool change, if not all.
+    """
+    name, _, rest = item.partition("/")
+    cluster = report.clusters.get(name) if report is not None else None
+    if cluster is None:
+        return Reach()
+    match what:
+        case "cluster":
+            lanes = [*cluster.lanes]
+            nodes = sum(pool.max for pool in cluster.pools.values())
+            jobs = sum(lane.most_jobs for lane in cluster.lanes.values())
+            limits = [lane.drain_minutes for lane in cluster.lanes.values()]
+        case "pool" if rest in cluster.pools:
+            lanes = [key for key, lane in cluster.lanes.items() if rest in lane.pools]
+            nodes = cluster.pools[rest].max if nodes is None else nodes
+            jobs = _most_jobs(cluster, rest, nodes)
+            limits = [cluster.pools[rest].drain_minutes]
+        case "lane" if rest in cluster.lanes:
+            lanes, nodes = [rest], 0
+            jobs = cluster.lanes[rest].most_jobs
+            limits = [cluster.lanes[rest].drain_minutes]
+        case _:
+            return Reach()
+    return Reach(
+        nodes=nodes,
+        lanes=[f"{name}/{key}" for key in lanes],
+        jobs=jobs,
+        minutes=max((one for one in limits if one is not None), default=None),
+    )
+
+
+def _most_jobs(cluster: Cluster, pool: str, nodes: int) -> int:
+    """Return an upper bound of the jobs on some nodes of a pool.
+
+    Jobs of several lanes share a node, so that their numbers add up, unless GPUs run out first.
+    """
+    lanes = [lane for lane in cluster.lanes.values() if pool in lane.pools]
+    fit = sum(
+        max((one.jobs_per_node for one in lane.placements if one.pool == pool), default=0)
+        for lane in lanes
+    )
+    if lanes and (gpus := min(lane.job.gpus for lane in lanes)):
+        fit = min(fit, cluster.pools[pool].advertised // gpus)
+    return min(sum(lane.most_jobs for lane in lanes), nodes * fit)
+
+
+def variant(report: Report | None, what: str, item: str) -> str:
+    """Return the variant of a pool or lane for `consequence`."""
+    name, _, rest = item.partition("/")
+    if what == "lane":
+        return rest.partition("/")[0]
+    cluster = report.clusters.get(name) if report is not None else None
+    if what != "pool" or cluster is None:
+        return ""
+    cpu = cluster.kind == "oke" and rest in cluster.pools and cluster.pools[rest].role == "system"
+    return "oke cpu" if cpu else cluster.kind
+
+
+SEVERE: Final = ("replaced", "renamed", "moved", "removed", "rolled", "shrunk")
 """Effects that can end or delay jobs."""
 
 
@@ -161,7 +254,11 @@ _RULES: Final = {
     ),
 }
 
-_LANE_REPLACES: Final = ("write", "url", "chart_version")
+FIXED: Final[dict[str, dict[str, str]]] = {
+    "github": {"write": "its labels", "url": "its URL", "chart_version": "the version of ARC"},
+    "gitlab": {"url": "its URL", "owner": "the group or project of its runner"},
+}
+"""Fields of a lane that are in its generation (`fleet.runners.lanes.generation`), in words."""
 
 
 def updates(base: Report | None, head: Report) -> list[Update]:
@@ -180,50 +277,52 @@ def _updates(base: Report, head: Report) -> Iterator[Update]:
         cluster_fields = rules.replaces_cluster if rules is not None else ("kind",)
         because = [f"cluster.{field}" for field in cluster_fields if field in changed]
         if rules is not None and (because or new is None):
-            yield _cluster(name, old, because)
+            yield _update(base, "cluster", name, "replaced" if because else "removed", because)
             continue
         if rules is not None and new is not None:
-            yield from _pools(name, old, new, changed, rules)
+            yield from _pools(base, head, name, changed, rules)
         for key, lane in old.lanes.items():
-            effect = _lane(lane, new.lanes.get(key) if new is not None else None, because)
-            if effect is not None:
-                yield Update(
-                    what="lane",
-                    id=f"{name}/{key}",
-                    effect=effect[0],
-                    because=effect[1],
-                    lanes=[f"{name}/{key}"],
-                    says=consequence("lane", effect[0], lane.forge),
-                )
+            after = new.lanes.get(key) if new is not None else None
+            effect, fields = _lane(lane, after, because)
+            to = _new_cluster(base, head, name, key) if effect == "removed" else ""
+            if effect:
+                effect = "moved" if to else effect
+                yield _update(base, "lane", f"{name}/{key}", effect, fields, to=to)
 
 
-def _cluster(name: str, old: Cluster, because: list[str]) -> Update:
-    effect = "replaced" if because else "removed"
+def _update(
+    base: Report,
+    what: str,
+    item: str,
+    effect: str,
+    because: list[str],
+    *,
+    nodes: int | None = None,
+    minutes: int | None = None,
+    to: str = "",
+) -> Update:
+    """Return an update; `nodes` and `minutes` go before what the base's report shows."""
+    bounds = reach(base, what, item, nodes)
+    if minutes is not None:
+        bounds = bounds.model_copy(update={"minutes": minutes})
+    says = consequence(
+        what, effect, variant(base, what, item), minutes=bounds.minutes, jobs=bounds.jobs
+    )
     return Update(
-        what="cluster",
-        id=name,
-        effect=effect,
-        because=because,
-        nodes=sum(pool.max for pool in old.pools.values()),
-        lanes=[f"{name}/{key}" for key in old.lanes],
-        says=consequence("cluster", effect),
+        **bounds.model_dump(), what=what, id=item, effect=effect, because=because, to=to, says=says
     )
 
 
 def _pools(
-    cluster: str, old: Cluster, new: Cluster, changed: Collection[str], rules: _Rules
+    base: Report, head: Report, cluster: str, changed: Collection[str], rules: _Rules
 ) -> Iterator[Update]:
-    for name, before in old.pools.items():
-        for effect, because, nodes in _pool(before, new.pools.get(name), changed, rules):
-            yield Update(
-                what="pool",
-                id=f"{cluster}/{name}",
-                effect=effect,
-                because=because,
-                nodes=nodes,
-                lanes=[f"{cluster}/{key}" for key, lane in old.lanes.items() if name in lane.pools],
-                says=consequence("pool", effect, old.kind),
-            )
+    new = head.clusters[cluster].pools
+    for name, before in base.clusters[cluster].pools.items():
+        after = new.get(name)
+        minutes = after.drain_minutes if after is not None else None
+        for effect, because, nodes in _pool(before, after, changed, rules):
+            item = f"{cluster}/{name}"
+            yield _update(base, "pool", item, effect, because, nodes=nodes, minutes=minutes)
 
 
 def _pool(
@@ -260,13 +359,23 @@ def _matching(found: Collection[str], wanted: Iterable[str]) -> list[str]:
     ]
 
 
-def _lane(before: Lane, after: Lane | None, because: list[str]) -> tuple[str, list[str]] | None:
+def _lane(before: Lane, after: Lane | None, because: list[str]) -> tuple[str, list[str]]:
+    """Return the effect on a lane, empty without one, and its causes."""
     if after is None:
         return "removed", []
     if because:
         return "replaced", because
-    if before.forge != "github":
-        return None
     stated, effects = field_changes(before, after)
-    because = [name for name in _LANE_REPLACES if name in stated or name in effects]
-    return ("replaced", because) if because else None
+    because = [name for name in FIXED.get(before.forge, ()) if name in stated or name in effects]
+    known = before.generation and after.generation
+    replaced = before.generation != after.generation if known else bool(because)
+    return ("replaced", because) if replaced else ("", [])
+
+
+def _new_cluster(base: Report, head: Report, cluster: str, lane: str) -> str:
+    """Return the cluster to which a removed lane moves, or an empty text."""
+    for name, body in head.clusters.items():
+        was_there = name in base.clusters and lane in base.clusters[name].lanes
+        if name != cluster and lane in body.lanes and not was_there:
+            return name
+    return ""

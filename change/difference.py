@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from change.consequences import Update, renamed_lane, updates
+from change.consequences import Update, drained, renamed_lane, updates
 from change.fields import Body, Changes, Values, changes, field_changes
 from fleet.report.model import Cluster, Finding, Lane, Pool, Report, Section
 
@@ -235,7 +235,8 @@ def _with_new_name(
         return update
     _, forge, lane = update.id.split("/")
     lost = lost_labels(base, head, forge, lane)
-    text = "".join(renamed_lane(forge, name.rpartition("/")[2], lost))
+    sentence = "".join(renamed_lane(forge, name.rpartition("/")[2], lost))
+    text = f"{sentence}. {drained(update.minutes, update.jobs)}"
     return update.model_copy(update={"effect": "renamed", "says": text})
 
 

@@ -21,6 +21,8 @@ _NAMES = {
     "least_jobs": "waiting runners",
     "most_jobs": "jobs at a time",
     "write": "labels or tags",
+    "owner": "runner of",
+    "drain_minutes": "longest wait for jobs, minutes",
     "cpu": "CPU, millicores",
     "memory": "memory, MiB",
     "disk": "disk, MiB",
@@ -75,14 +77,17 @@ def _updates(title: str, updates: list[Update]) -> Iterator[str]:
 
 
 def _update(update: Update) -> str:
+    to = f" to {code(update.to)}" if update.to else ""
     nodes = f", at most {count(update.nodes, 'node')}" if update.what != "lane" else ""
+    if nodes and update.jobs:
+        nodes += f" and {count(update.jobs, 'job')}"
     because = ", ".join(plain(_field_name(one)) for one in update.because)
     lanes = ", ".join(map(code, update.lanes)) if update.what != "lane" else ""
     return (
-        f"- {plain(update.what)} {code(update.id)} **{plain(update.effect)}**{nodes}"
+        f"- {plain(update.what)} {code(update.id)} **{plain(update.effect)}**{to}{nodes}"
         + (f" (because of {because})" if because else "")
         + f": {plain(update.says)}"
-        + (f"; lanes {lanes}" if lanes else "")
+        + (f". Lanes: {lanes}" if lanes else "")
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 BROKEN_BAR: Final = "\N{BROKEN BAR}"
 
-MAX_OF_TEXT: Final = 200
+MAX_OF_TEXT: Final = 300
 MAX_ITEMS: Final = 3_000
 MAX_DEPTH: Final = 12
 MAX_NUMBER: Final = 10**15

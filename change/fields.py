@@ -107,7 +107,8 @@ def _lane(lane: Lane, *, other: Lane) -> Fields:
 
     A size that both leave out is an effect, and so is the number of jobs if only one is paused.
     """
-    keys = {"url", "group", "write", "pools", "image", "runner_image", "container_mode", "paused"}
+    keys = {"url", "group", "owner", "write", "pools", "image", "runner_image", "container_mode"}
+    keys |= {"paused", "drain_minutes"}
     stated = {
         **lane.model_dump(include=keys),
         **lane.job.model_dump(include={"gpus", "device"}),

@@ -23,6 +23,7 @@ from change.steps import Step
 CLUSTER: Final = "gpu-runners:index:RunnerCluster"
 
 _RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+_CHART: Final = "kubernetes:helm.sh/v4:Chart"
 
 _COMPONENTS: Final[tuple[tuple[str, Kind, tuple[str, ...]], ...]] = (
     ("index:RunnerCluster", "cluster", ()),
@@ -32,8 +33,9 @@ _COMPONENTS: Final[tuple[tuple[str, Kind, tuple[str, ...]], ...]] = (
     ("oci:OkeNetwork", "network", ("oci:Core/vcn:Vcn",)),
     ("aws:NodeGroup", "pool", ("aws:eks/nodeGroup:NodeGroup",)),
     ("oci:NodePool", "pool", ("oci:ContainerEngine/nodePool:NodePool",)),
-    ("runners:ArcLane", "GitHub lane", (_RELEASE,)),
-    ("runners:GitLabLane", "GitLab lane", (_RELEASE, "gitlab:index/userRunner:UserRunner")),
+    # An older version of this program installed lanes as releases.
+    ("runners:ArcLane", "GitHub lane", (_CHART, _RELEASE)),
+    ("runners:GitLabLane", "GitLab lane", (_CHART, _RELEASE)),
     ("gpu:DevicePlugin", "GPU stack", (_RELEASE,)),
     ("gpu:HostDevices", "GPU stack", ()),
     ("gpu:Operator", "GPU stack", (_RELEASE,)),
@@ -47,8 +49,8 @@ _COMPONENTS: Final[tuple[tuple[str, Kind, tuple[str, ...]], ...]] = (
 COMPONENTS: Final[Mapping[str, tuple[Kind, frozenset[str]]]] = {
     f"gpu-runners:{token}": (kind, frozenset(types)) for token, kind, types in _COMPONENTS
 }
-"""Kind and defining resource types by component: a replacement of one of these types replaces the
-component."""
+"""Kind and defining resource types by component. The component is replaced if a resource of these
+types is, or if one is created and another deleted: a successor has another name."""
 
 ORDER: Final[tuple[Kind, ...]] = get_args(Kind)
 
@@ -141,9 +143,8 @@ def _group(owner: Step | None, members: Sequence[Step], by_urn: Mapping[str, Ste
 def _operation(owner: Step, defining: Sequence[Step]) -> Operation:
     if owner.operation in ("create", "delete"):
         return owner.operation
-    if any(step.operation == "replace" for step in defining):
-        return "replace"
-    return "update"
+    operations = {step.operation for step in defining}
+    return "replace" if "replace" in operations or {"create", "delete"} <= operations else "update"
 
 
 def _causes(operation: Operation, defining: Sequence[Step]) -> Iterator[Property]:

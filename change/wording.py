@@ -5,16 +5,28 @@ The comment shows every `Name` in a sentence as code.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
-from change.consequences import consequence, renamed_lane
+from change.consequences import (
+    FIXED,
+    Reach,
+    Update,
+    consequence,
+    drained,
+    reach,
+    renamed_lane,
+    variant,
+)
 from change.document import Document, Group, Operation, Property, Rename, Setting
 from change.escape import Name, Phrase
 from fleet.report.phrases import count
 
 MAX_CAUSES: Final = 3
 """Maximum number of causes in one line."""
+
+MAX_LANES: Final = 5
+"""Maximum number of lanes in one line."""
 
 WINDOW: Final = 48
 """Maximum number of characters of a value in one line."""
@@ -53,9 +65,45 @@ def compared(document: Document) -> Phrase:
     return (head, " compared with ", Name(base.ref), " (", Name(base.commit[:9]), ")")
 
 
-def called_out(group: Group, renames: Sequence[Rename]) -> Phrase:
+def called_out(group: Group, document: Document) -> Phrase:
     """Return the phrase for a replaced, renamed or deleted group: what, why and the effect."""
-    return (*title(group), " ", *event(group), *_causes(group), *_consequence(group, renames))
+    what, item = identity(group)
+    found = reach(document.base_report, what, item)
+    where = bounds(found) if what == "pool" else ()
+    return (
+        *title(group),
+        " ",
+        *event(group),
+        *_causes(group),
+        *where,
+        *_consequence(group, document, found),
+    )
+
+
+def identity(group: Group) -> tuple[str, str]:
+    """Return what the reports' difference calls a group: kind and id."""
+    name = group.renamed_from or group.name
+    match group.kind:
+        case "GitHub lane" | "GitLab lane":
+            forge = group.kind.partition(" ")[0].lower()
+            return "lane", f"{group.cluster}/{forge}/{name}"
+        case "pool":
+            return "pool", f"{group.cluster}/{name}"
+        case _:
+            return "cluster", group.cluster or name
+
+
+def bounds(found: Reach) -> Phrase:
+    """Return how many nodes and jobs a change of a pool may touch, and of which lanes."""
+    if not found.nodes:
+        return ()
+    parts: list[str] = [f", at most {count(found.nodes, 'node')}"]
+    if found.lanes:
+        parts.append(f" with at most {count(found.jobs, 'job')} of ")
+    for index, lane in enumerate(found.lanes[:MAX_LANES]):
+        parts += [", " if index else "", Name(lane)]
+    more = len(found.lanes) - MAX_LANES
+    return (*parts, f" and {more} more" if more > 0 else "")
 
 
 def title(group: Group) -> Phrase:
@@ -168,31 +216,42 @@ def _causes(group: Group) -> Phrase:
     return (*parts, f", {more} more)" if more > 0 else ")")
 
 
-def _consequence(group: Group, renames: Sequence[Rename]) -> Iterator[str]:
-    what, variant = _what(group)
+def _consequence(group: Group, document: Document, found: Reach) -> Iterator[str]:
+    what, item = identity(group)
+    kind = variant(document.base_report, what, item) or _cloud(group)
+    updates = document.difference.updates if document.difference is not None else ()
+    update = next((one for one in updates if (one.what, one.id) == (what, item)), None)
     if group.renamed_from is not None and what == "lane":
         same = (group.kind, group.cluster, group.name)
-        lost = next((one.lost for one in renames if (one.kind, one.cluster, one.new) == same), ())
+        named = ((one, (one.kind, one.cluster, one.new)) for one in document.renames)
+        lost = next((one.lost for one, new in named if new == same), ())
         yield ": "
-        yield from renamed_lane(variant, group.name, lost)
+        yield from renamed_lane(kind, group.name, lost)
+        yield f". {drained(found.minutes, found.jobs)}"
     else:
         effect = "renamed" if group.renamed_from is not None else EFFECTS.get(group.operation, "")
-        if text := consequence(what, effect, variant):
+        if update is not None:
+            yield from why(update)
+            effect = "moved" if update.effect == "moved" else effect
+        if text := consequence(what, effect, kind, minutes=found.minutes, jobs=found.jobs):
             yield f": {text}"
     if any(one.protected and one.operation in ("replace", "delete") for one in group.resources):
         yield "; it is protected, so the engine refuses"
 
 
-def _what(group: Group) -> tuple[str, str]:
-    """Return the kind of a group in `change.consequences`, and its platform or forge."""
-    match group.kind:
-        case "GitHub lane" | "GitLab lane":
-            return "lane", group.kind.partition(" ")[0].lower()
-        case "pool":
-            clouds = {one.type.partition(":")[0] for one in group.resources}
-            return "pool", "eks" if "aws" in clouds else "oke" if "oci" in clouds else ""
-        case _:
-            return "cluster", ""
+def why(update: Update) -> Phrase:
+    """Return to which cluster a lane moves, or what of it has changed."""
+    if update.to:
+        return (", it moves to cluster ", Name(update.to))
+    words = FIXED.get(variant(None, update.what, update.id), {})
+    because = [words[field] for field in update.because if field in words]
+    return (f" because of {' and '.join(because)}",) if because else ()
+
+
+def _cloud(group: Group) -> str:
+    """Return the platform of a pool by its resources, for a base without a report."""
+    clouds = {one.type.partition(":")[0] for one in group.resources}
+    return "eks" if "aws" in clouds else "oke" if "oci" in clouds else ""
 
 
 def _settings_paths(group: Group) -> list[str]:

@@ -53,6 +53,10 @@ EKS_DRAIN_MINUTES = 15
 PodEvictionFailure and the pods stay, unless the update is forced:
 https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html"""
 
+EKS_DELETE_MINUTES = 5
+"""EKS waits so long for the pods of a node group that is deleted, then terminates the nodes:
+https://docs.aws.amazon.com/eks/latest/userguide/delete-managed-node-group.html"""
+
 _UPDATE_MINUTES = 60
 """Time-out of an update without drains: the provider's default."""
 

@@ -168,6 +168,7 @@ def _pool(pool: Pool, waiting: int) -> model.Pool:
         free=model.Amounts(**asdict(free)),
         devices=dict(pool.devices),
         paused=pool.paused,
+        drain_minutes=pool.drain_minutes,
         price=_price(found) if found is not None else None,
         usd_per_month=_range(monthly_cost(pool, waiting=waiting)) if found is not None else None,
         made_of=_made_of(pool),

@@ -21,6 +21,7 @@ from fleet.kubernetes.scheduling import (
 )
 from fleet.report import model
 from fleet.runners.github import GitHubLanePlan
+from fleet.runners.gitlab import GitLabLanePlan
 from fleet.runners.lanes import Job, LanePlan
 
 
@@ -38,6 +39,8 @@ def lane_section(lane: LanePlan, cluster: Cluster) -> model.Lane:
         forge=lane.forge,
         name=lane.name,
         url=forge.url,
+        owner=_owner(lane),
+        generation=lane.generation,
         group=spec.group if isinstance(spec, GitHubLane) else None,
         write=list(lane.labels),
         pools=list(lane.pool_names),
@@ -45,6 +48,7 @@ def lane_section(lane: LanePlan, cluster: Cluster) -> model.Lane:
         placements=placements,
         least_jobs=lane.min_jobs,
         most_jobs=lane.max_jobs,
+        drain_minutes=lane.drain_minutes,
         jobs_on_full_pools=_jobs_on_full_pools(placements, lane.pools),
         usd_per_job_hour=model.Range(floor=min(prices), ceiling=max(prices)) if prices else None,
         image=lane.image,
@@ -82,6 +86,14 @@ def waiting_nodes(lanes: Iterable[LanePlan]) -> dict[str, int]:
         packed = max(-(-n // offers[pool][name]) for name, n in total.items() if n > 0)
         nodes[pool] = max(nodes[pool], packed)
     return nodes
+
+
+def _owner(lane: LanePlan) -> str | None:
+    runner = lane.runner if isinstance(lane, GitLabLanePlan) else None
+    if runner is None:
+        return None
+    ids = {"group": runner.group_id, "project": runner.project_id}
+    return next((f"{kind} {one}" for kind, one in ids.items() if one is not None), "instance")
 
 
 def _job(job: Job, spec: Lane) -> model.Job:

@@ -15,6 +15,7 @@ from fleet.report.phrases import (
     code,
     count,
     dollars,
+    drain_of,
     free_of,
     gpus_of,
     hourly,
@@ -92,7 +93,7 @@ def _counts(report: Report) -> str:
 
 def _lanes(report: Report) -> Iterator[str]:
     yield from ("## Lanes", "")
-    head = ("Lane", "Write in the job", "Runs on", "A job gets", "Jobs at a time")
+    head = ("Lane", "Write in the job", "Runs on", "A job gets", "Jobs at a time", "Drain")
     yield from _table_by_cluster(
         report,
         (*head, "USD per job-hour "),
@@ -100,8 +101,9 @@ def _lanes(report: Report) -> Iterator[str]:
     )
     yield from (
         "",
-        "The price of a job-hour is the price of a node divided by the jobs that fill it, for the "
-        "cheapest and for the most expensive node of the lane.",
+        "Drain is the longest time that a change waits for running jobs when it replaces or "
+        "removes the lane. The price of a job-hour is the price of a node divided by the jobs that "
+        "fill it, for the cheapest and for the most expensive node of the lane.",
     )
 
 
@@ -126,6 +128,7 @@ def _lane(name: str, lane: Lane) -> tuple[str, ...]:
         ),
         plain(job_of(lane)),
         jobs_of(lane),
+        drain_of(lane),
         lane_price(lane),
     )
 

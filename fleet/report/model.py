@@ -109,6 +109,8 @@ class Pool(Section):
     devices: dict[str, int] = {}
     """Host devices, with the number of jobs that can share each."""
     paused: bool = False
+    drain_minutes: int | None = None
+    """How long the cloud waits for the jobs of a node that it replaces, at most."""
     price: Price | None = None
     """`None` for the nodes of an existing cluster."""
     usd_per_month: Range | None = None
@@ -154,8 +156,12 @@ class Lane(Section):
     name: str = ""
     url: str = ""
     """GitHub: repository, organisation or enterprise. GitLab: the server."""
+    owner: str | None = None
+    """GitLab: whom the runner serves, like `group 42`; `None` if the stack does not create it."""
     group: str | None = None
     """GitHub's runner group."""
+    generation: str = ""
+    """Digits in the names of what the lane makes: a change of them makes a successor."""
     write: list[str] = []
     """GitHub: labels for `runs-on`, the lane's name first. GitLab: the tags."""
     pools: list[str] = []
@@ -166,6 +172,8 @@ class Lane(Section):
     """Runners that wait for jobs, each on a node."""
     most_jobs: int = 0
     """Jobs that the lane runs at the same time; 0 while it is paused."""
+    drain_minutes: int | None = None
+    """How long `up` waits for running jobs when it deletes a set of runners, at most."""
     jobs_on_full_pools: int = 0
     """Jobs of this lane alone that fit on its pools at their maximum size."""
     usd_per_job_hour: Range | None = None

@@ -141,6 +141,11 @@ def jobs_of(lane: Lane) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def drain_of(lane: Lane) -> str:
+    """Return how long a change waits for running jobs, at most; empty if unknown."""
+    return f"{lane.drain_minutes} min" if lane.drain_minutes is not None else ""
+
+
 def jobs_per_node(lane: Lane) -> list[tuple[str, str]]:
     """Return the pools in order of preference, each with the number of jobs that a node takes."""
     by_pool: dict[str, list[Placement]] = {pool: [] for pool in lane.pools}

@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.catalog.ec2 import PRICE_REGION
-from fleet.report.model import Report
+from fleet.report.model import Lane, Report
 from fleet.report.phrases import (
     cluster_title,
     dollars,
+    drain_of,
     free_of,
     gpus_of,
     hourly,
@@ -67,7 +68,7 @@ def _tables(report: Report) -> Iterator[Table]:
             (
                 *(cluster, name, selector_of(lane)),
                 "\n".join(f"{pool}: {fit}" for pool, fit in jobs_per_node(lane)),
-                *(job_of(lane), jobs_of(lane), lane_price(lane)),
+                *(job_of(lane), _jobs(lane), lane_price(lane)),
             )
             for cluster, name, lane in report.lanes()
         ),
@@ -92,6 +93,11 @@ def _tables(report: Report) -> Iterator[Table]:
             for quota in report.quotas
         ),
     )
+
+
+def _jobs(lane: Lane) -> str:
+    drain = drain_of(lane)
+    return "\n".join([jobs_of(lane), *([f"drain {drain}"] if drain else [])])
 
 
 def _table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:

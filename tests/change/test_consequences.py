@@ -8,9 +8,8 @@ from pulumi_rehearsal.standin.aws.eks_node_group import NodeGroup
 from pulumi_rehearsal.standin.oci.oke_node_pool import NodePool
 
 from change.consequences import SEVERE
-from fleet.runners.github import GitHubLanePlan
 from tests.fleet.report.reports import difference_json, page_of, report_json
-from tests.fleet.samples import GONE, cluster_of, every_key, loaded
+from tests.fleet.samples import GONE, every_key, loaded
 
 CI = "clusters.ci"
 T4 = f"{CI}.eks.pools.t4"
@@ -207,13 +206,103 @@ def test_changed_labels_replace_a_scale_set(change: dict[str, Any], because: lis
     assert one["nodes"] == 0, "nodes stay"
 
 
-def test_another_url_or_arc_version_replaces_every_scale_set() -> None:
+def test_another_url_or_minor_of_arc_replaces_every_scale_set() -> None:
     found = updates({f"{CI}.github.url": "https://github.com/other-org"})
     assert [one["id"] for one in found] == ["ci/github/gpu", "ci/github/big"]
     assert {tuple(one["because"]) for one in found} == {("url",)}
-    versions = updates({"charts.arc_version": "0.14.1"})
+    versions = updates({"charts.arc_version": "0.15.0"})
     assert {one["id"].split("/")[1] for one in versions} == {"github"}
     assert {tuple(one["because"]) for one in versions} == {("chart_version",)}
+    assert updates({"charts.arc_version": "0.14.1"}) == [], "a patch changes a set in place"
+
+
+def test_another_group_or_url_replaces_the_runner_of_a_gitlab_lane() -> None:
+    (one,) = updates({f"{CI}.gitlab.lanes.gl.runner": {"group_id": 99}})
+    assert (one["id"], one["effect"], one["because"]) == ("ci/gitlab/gl", "replaced", ["owner"])
+    assert one["says"].startswith("a new runner takes jobs at once")
+    found = updates({f"{CI}.gitlab.url": "https://gitlab.example.net"})
+    assert {one["id"].split("/")[1] for one in found} == {"gitlab"}
+
+
+def test_a_report_without_generations_is_compared_by_the_fields() -> None:
+    old, new = (
+        report_json(loaded(every_key(one))) for one in ({}, {f"{GPU}.labels": ["cuda", "more"]})
+    )
+    for lane in old["clusters"]["ci"]["lanes"].values():
+        del lane["generation"]
+    (one,) = difference_json(old, new)["updates"]
+    assert (one["id"], one["effect"]) == ("ci/github/gpu", "replaced")
+
+
+@pytest.mark.parametrize(("effect", "change"), [("replaced", {"labels": ["x"]}), ("removed", GONE)])
+def test_a_lane_that_is_drained_says_how_many_jobs_it_waits_for_and_how_long(
+    effect: str, change: Any
+) -> None:
+    base = {f"{GPU}.max_runners": 7, f"{GPU}.drain_minutes": 240}
+    changes = {GPU: GONE} if change is GONE else {f"{GPU}.{key}": change[key] for key in change}
+    (one,) = updates(
+        {**changes, f"{GPU}.drain_minutes": 5} if change is not GONE else changes, base
+    )
+    assert (one["effect"], one["jobs"]) == (effect, 7)
+    assert one["minutes"] == 240, "what is deleted waits as it was told when it was made"
+    assert (
+        "The update waits at most 240 minutes for its running jobs (at most 7). A longer job goes "
+        "on: the update fails, and the next one continues" in one["says"]
+    )
+
+
+def test_a_lane_that_moves_to_another_cluster_is_not_lost() -> None:
+    moved = {
+        f"{CI}.gitlab.lanes.project": GONE,
+        "clusters.existing.gitlab.lanes.project": {
+            **{"pools": ["t4"], "gpus": 1, "runner": {"project_id": 7}}
+        },
+        "clusters.existing.gitlab.api_token": {"secret": "gitlabApiToken"},
+    }
+    (one,) = updates(moved)
+    assert (one["id"], one["effect"], one["to"]) == ("ci/gitlab/project", "moved", "existing")
+    assert one["says"].startswith("its new runner takes jobs at once, and the old one is deleted")
+
+
+@pytest.mark.parametrize(
+    ("pool", "change", "says"),
+    [
+        (T4, {"disk_gib": 300}, "EKS waits at most 15 minutes for the jobs of a node. A longer"),
+        (
+            T4,
+            {"instance_types": ["g4dn.4xlarge"]},
+            "EKS waits at most 5 minutes for their jobs, wh",
+        ),
+        (T4, {"max_size": 6}, "Jobs that run on them fail"),
+        (
+            A10,
+            {"boot_volume_gb": 500},
+            "OKE waits at most 60 minutes for the jobs of a node. A long",
+        ),
+        (A10, {"boot_volume_gb": 500, "eviction_minutes": 20}, "OKE waits at most 20 minutes for"),
+        (A10, {"boot_volume_gb": 500, "eviction_minutes": 0}, "Jobs that run on them fail"),
+        (A10, {"max_size": 1}, "those above it are deleted. OKE waits at most 60 minutes"),
+        (f"{OCI}.oke.pools.system", {"boot_volume_gb": 500}, "jobs of a node, which then fail"),
+    ],
+)
+def test_a_pool_says_what_the_cloud_does_with_its_jobs(
+    pool: str, change: dict[str, Any], says: str
+) -> None:
+    base = {f"{A10}.node_cycling": True, f"{OCI}.oke.pools.system.node_cycling": True}
+    (one,) = updates({f"{pool}.{key}": value for key, value in change.items()}, base)
+    assert says in one["says"]
+
+
+def test_the_jobs_on_a_pool_are_bounded_by_its_gpus_its_nodes_and_its_lanes() -> None:
+    (rolled,) = updates({f"{T4}.disk_gib": 300})
+    (shrunk,) = updates({f"{T4}.max_size": 9})
+    body = report_json(loaded(every_key()))["clusters"]["ci"]
+    per_node = body["pools"]["t4"]["advertised"]
+    assert (rolled["jobs"], shrunk["jobs"]) == (10 * per_node, per_node)
+    few = {f"{CI}.gitlab.lanes.{one}": GONE for one in ("project", "instance", "token")}
+    few |= {f"{CI}.gitlab.lanes.gl.concurrent": 2, f"{GPU}.max_runners": 3}
+    (rolled,) = updates({f"{T4}.disk_gib": 300}, few)
+    assert rolled["jobs"] == 5
 
 
 def test_other_changes_of_a_lane_have_no_update() -> None:
@@ -222,19 +311,6 @@ def test_other_changes_of_a_lane_have_no_update() -> None:
 
 def test_a_removed_lane_is_an_update() -> None:
     assert only({f"{CI}.github.lanes.big": GONE}) == ("ci/github/big", "removed", [], 0)
-
-
-def test_the_fields_that_replace_a_scale_set_are_those_of_its_release() -> None:
-    """The table of this report and `replaced_on` of the release are one rule."""
-    plan = cluster_of().github
-    assert plan is not None
-    lane = plan.lanes[0]
-    assert isinstance(lane, GitHubLanePlan)
-    assert lane.release.replaced_on == (
-        "version",
-        "values.scaleSetLabels",
-        "values.githubConfigUrl",
-    )
 
 
 def test_the_fields_that_replace_a_node_group_are_those_of_the_provider() -> None:
@@ -260,8 +336,12 @@ def test_the_page_shows_effects_on_jobs_first_and_changes_for_new_nodes_below() 
     assert top.startswith(
         "## Difference\n\n**Effects on running and queued jobs**\n\n- pool `ci/t4` "
     )
-    assert "**rolled**, at most 10 nodes (because of disk, GiB): its nodes are drained" in top
-    assert "lanes `ci/github/gpu`, " in top
+    assert (
+        "**rolled**, at most 10 nodes and 20 jobs (because of disk, GiB): its nodes are replaced "
+        "one by one. EKS waits at most 15 minutes for the jobs of a node. A longer job goes on: "
+        "the update fails, and the next one continues" in top
+    )
+    assert "Lanes: `ci/github/gpu`, " in top
     assert "`oci/a10` **new nodes only**, at most 4 nodes" in below
     assert "oci/a10` **" not in top
     assert {"new nodes only"}.isdisjoint(SEVERE)

@@ -27,8 +27,7 @@ def test_a_shrinking_pool_is_an_alert_although_the_engine_only_updates_it() -> N
     text = comment(document)
     assert "## `prod`: 1 rolled, 1 shrunk\n" in text
     assert (
-        "> - pool `ci/t4` is SHRUNK (at most 1 node): if more nodes run than the new maximum"
-        in text
+        "> - pool `ci/t4` is SHRUNK, at most 1 node: if more nodes run than the new maximum" in text
     )
     assert "@hostile" not in text.partition("### ")[0], "only our own sentences are outside of code"
 
@@ -46,6 +45,63 @@ def test_a_shrinking_pool_is_an_alert_although_the_engine_only_updates_it() -> N
 def test_an_update_that_the_engine_also_shows_is_one_alert(one: Any, name: str, what: str) -> None:
     assert len(alerts_of(update("replaced", what, name), subjects=[one])) == 1
     assert len(alerts_of(update("replaced", what, f"other-{name}"), subjects=[one])) == 2
+
+
+BASE: dict[str, Any] = {
+    "clusters": {
+        "ci": {
+            "kind": "eks",
+            "pools": {"t4": {"max": 10, "advertised": 2, "drain_minutes": 15}},
+            "lanes": {
+                "github/gpu": {
+                    "pools": ["t4"],
+                    "job": {"gpus": 1},
+                    "placements": [{"pool": "t4", "jobs_per_node": 2}],
+                    "most_jobs": 7,
+                    "drain_minutes": 240,
+                }
+            },
+        }
+    }
+}
+
+
+def test_a_drained_lane_is_one_alert_with_its_cause_its_jobs_and_the_limit() -> None:
+    """The engine creates and deletes a dozen objects; the reports say why."""
+    one = group("replace", kind="GitHub lane", name="gpu", called_out=True)
+    reported = {**update("replaced", "lane", "ci/github/gpu"), "because": ["write", "@hostile"]}
+    (text,) = alerts_of(reported, subjects=[one], base_report=BASE)
+    assert text == (
+        "GitHub lane gpu of ci is REPLACED because of its labels: a new scale set takes jobs at "
+        "once, and the old one is deleted. The update waits at most 240 minutes for its running "
+        "jobs (at most 7). A longer job goes on: the update fails, and the next one continues"
+    )
+
+
+def test_a_lane_that_moves_is_not_called_lost() -> None:
+    one = group("delete", kind="GitHub lane", name="gpu", called_out=True)
+    moved = {**update("moved", "lane", "ci/github/gpu"), "to": "other"}
+    (text,) = alerts_of(moved, subjects=[one], base_report=BASE)
+    assert "is DELETED, it moves to cluster other: its new scale set takes jobs at once" in text
+    (alone,) = alerts_of(moved, base_report=BASE)
+    assert alone.startswith("lane ci/github/gpu is MOVED, it moves to cluster other: its new")
+
+
+@pytest.mark.parametrize("subjects", [(), (group("replace", called_out=True),)])
+def test_an_alert_of_a_pool_names_its_lanes_and_bounds_its_jobs(subjects: tuple[Any, ...]) -> None:
+    reported = {**update("replaced"), "nodes": 10, "jobs": 7, "lanes": ["ci/github/gpu"]}
+    (text,) = alerts_of(reported, subjects=subjects, base_report=BASE)
+    assert (
+        "is REPLACED, at most 10 nodes with at most 7 jobs of ci/github/gpu: new nodes are "
+        "created, then the old ones are deleted. EKS waits at most 5 minutes" in text
+    )
+
+
+def test_many_lanes_of_a_pool_are_cut() -> None:
+    lanes = [f"ci/github/{number}" for number in range(8)]
+    (text,) = alerts_of({**update("rolled"), "jobs": 1, "lanes": lanes})
+    assert "at most 1 job of ci/github/0, " in text
+    assert "ci/github/4 and 3 more:" in text
 
 
 @pytest.mark.parametrize("odd", [update("new nodes only"), update("exploded"), {"what": []}, {}])

@@ -145,8 +145,9 @@ def test_alerts_come_first_with_their_causes() -> None:
     assert "## `prod`: 1 replaced\n" in text
     assert (
         "> - pool `t4` of `ci` is REPLACED (`instanceTypes[0]`: `g4dn.xlarge` -> `g4dn.2xlarge`): "
-        "a new node group is created, then the old one is deleted: EKS drains its nodes for at "
-        "most five minutes, and jobs that still run there fail." in text
+        "new nodes are created, then the old ones are deleted. EKS waits at most 5 minutes for "
+        "their jobs, which then fail. To lose none, first set paused: true on the old pool, and go "
+        "on when it is empty." in text
     )
     assert text.index("CAUTION") < text.index("### What changes") < text.index("### Properties")
     assert "+   instanceTypes[0]: g4dn.2xlarge  (forces the replacement)" in text

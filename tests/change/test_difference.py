@@ -266,7 +266,10 @@ def test_the_finding_of_a_renamed_lane_is_not_new() -> None:
     assert found["findings"] == {"new": [], "gone": []}
     (update,) = [one for one in found["updates"] if one["what"] == "lane"]
     assert update["effect"] == "renamed"
-    assert update["says"].endswith("with the name big; no runner takes jobs with runs-on: gpu-a100")
+    assert update["says"].startswith(
+        "a new scale set is created with the name big, and the old one is deleted; no runner takes "
+        "jobs with runs-on: gpu-a100. The update waits at most 60 minutes for its running jobs"
+    )
 
 
 @pytest.mark.parametrize("where", ["pools", "lanes", "clusters"])

@@ -123,6 +123,18 @@ def test_a_lane_has_its_labels_and_the_resources_of_a_job() -> None:
     ]
 
 
+def test_a_lane_says_how_long_a_change_waits_for_its_jobs() -> None:
+    assert lane()["drain_minutes"] == 60
+    assert lane({f"{GPU}.drain_minutes": 240})["drain_minutes"] == 240
+
+
+def test_a_runner_of_gitlab_has_an_owner() -> None:
+    names = ("gl", "project", "instance", "token")
+    owners = [lane(name=f"gitlab/{name}")["owner"] for name in names]
+    assert owners == ["group 42", "project 7", "instance", None]
+    assert lane()["owner"] is None
+
+
 def test_a_lane_without_a_disk_request_has_zero_disk() -> None:
     assert lane(name="github/cpu-only", cluster="existing")["job"]["disk_mib"] == 0
 

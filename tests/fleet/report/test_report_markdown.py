@@ -127,6 +127,10 @@ def test_a_lane_with_more_jobs_than_its_pools_hold_shows_the_room() -> None:
     assert "| paused |" in row(page({f"{GPU}.paused": True}), "github/gpu")
 
 
+def test_a_lane_shows_how_long_a_change_waits_for_its_jobs() -> None:
+    assert "| 240 min |" in row(page({f"{GPU}.drain_minutes": 240}), "github/gpu")
+
+
 def test_the_report_names_cards_and_how_they_are_shared() -> None:
     pools = section(page(), "Pools")
     assert "1 x T4 (16 GB), each time-sliced for 2 jobs" in row(pools, "ci", "`t4`")

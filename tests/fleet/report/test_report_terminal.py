@@ -34,6 +34,7 @@ def test_the_terminal_shows_every_lane_with_its_labels_every_pool_and_the_cost(n
                 else f"tags: [{', '.join(lane['write'])}]"
             )
             assert wanted in text
+            assert f"drain {lane['drain_minutes']} min" in text
     for quota in report["quotas"]:
         assert f"{quota['needed']:,} {quota['unit']}" in text
 
