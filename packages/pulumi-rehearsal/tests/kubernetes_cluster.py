@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 import pytest
 from cloud_account import CloudAccount
 from pulumi_rehearsal.standin import gitlab, kubernetes
+from pulumi_rehearsal.standin.jobs import Busy
 from pulumi_rehearsal.standin.kind import Invalid, Kind, Lookup, Resource
 from pulumi_rehearsal.standin.kubernetes import arc, pods
+from pulumi_rehearsal.standin.kubernetes.job_needs import watch
 from pulumi_rehearsal.standin.kubernetes.objects import any_object
 from pulumi_rehearsal.standin.kubernetes.runner_set import STORAGE_CLASS
 from pulumi_rehearsal.standin.world import World
@@ -57,7 +59,6 @@ class Cluster(CloudAccount):
 
     def __init__(self, scope: str = EXISTING_SCOPE, world: World | None = None) -> None:
         super().__init__(world=World() if world is None else world)
-        self.world.jobs.interruption = lambda one: kubernetes.PACKAGE.interruption(one, self.world)
         self.home = scope
 
     def check(self, token: str, inputs: dict, name: str = "thing", old: dict | None = None) -> dict:
@@ -139,6 +140,12 @@ class Cluster(CloudAccount):
             self.namespace("runners")
             self.secret("runners", "github", github_token="t")
         return self.release(_merged(scale_set_inputs(version), changes))
+
+    def busy(self, minutes: float = 30) -> None:
+        """Start a job on everything that runs jobs."""
+        self.world.jobs.plan(Busy(runners="*", minutes=minutes))
+        self.world.jobs.start(lambda resource: watch(resource, self.world))
+        assert self.world.jobs.idle == ()
 
     def gitlab_runner(self, *, runner_token: str | None = None, **changes: Any) -> Resource:
         """Create a runner manager, and its namespace and Secret if they are missing."""

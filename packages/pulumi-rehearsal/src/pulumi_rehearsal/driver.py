@@ -142,7 +142,6 @@ def rehearse(
         world.jobs.plan(plan)
     imported = threading.Thread(target=_import, args=(preload,), daemon=True)
     served = _extended(packages, kinds, lookups)
-    world.jobs.interruption = lambda resource: _interruption(served, resource, world)
     with (
         workspace.clean_environment(),
         serving(served, world, injected, only_known_types=only_known_types) as servers,
@@ -296,11 +295,6 @@ def _extended(
     return extended
 
 
-def _interruption(packages: Sequence[Package], resource: Resource, world: World) -> str:
-    reasons = (package.interruption(resource, world) for package in packages)
-    return next(filter(None, reasons), "")
-
-
 def _import(modules: Iterable[str]) -> None:
     for module in modules:
         importlib.import_module(module)
@@ -353,7 +347,7 @@ class _Rehearsal:
                 self._check_no_changes(f"preview {name} again")
             if between is not None:
                 between(self._world)
-            self._world.jobs.start()
+            self._start_jobs()
         self._configure(revisions[-1])
         self._policies_apply = True
         preview = self._phase("preview", "preview", as_json=True)
@@ -367,9 +361,11 @@ class _Rehearsal:
             self._check_function()
             self._check_no_changes()
             self._check_refresh()
-            self._check_protection()
-            if len(revisions) == 1:
-                self._world.jobs.start()
+            if self._busy and len(revisions) == 1:
+                self._scratch.unprotect()
+                self._start_jobs()
+            else:
+                self._check_protection()
             if self._succeeds(self._while_busy("destroy", "destroy")):
                 self._check_nothing_left()
         self._check_faults_happened()
@@ -464,6 +460,13 @@ class _Rehearsal:
             if outcome.ok or self._faults.struck == count:
                 break
         return outcome
+
+    def _start_jobs(self) -> None:
+        def watch(resource: Resource) -> Callable[[], str]:
+            watches = [package.watch(resource, self._world) for package in self._packages]
+            return lambda: next(filter(None, (interruption() for interruption in watches)), "")
+
+        self._world.jobs.start(watch)
 
     def _while_busy(self, title: str, operation: engine.Operation) -> Outcome:
         """Run an operation while jobs run, at most twice; the jobs end after it."""

@@ -159,8 +159,7 @@ def test_upgrade_of_a_deleted_scale_set_is_a_fault(cluster: Cluster):
     changed = cluster.change(release, version="0.15.0")
     assert changed.outputs["status"]["status"] == "deployed", "Helm reports no error"
     assert [
-        "controller deleted its AutoscalingRunnerSet" in fault
-        for fault in world_faults(cluster.world)
+        "its AutoscalingRunnerSet is gone" in fault for fault in world_faults(cluster.world)
     ] == [True]
 
 

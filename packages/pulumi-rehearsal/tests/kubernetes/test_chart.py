@@ -311,7 +311,7 @@ def reading(name):
             id=f"runners/{name}",
             opts=pulumi.ResourceOptions(provider=program()),
         )
-        pulumi.export("id", found.metadata.annotations[SET_ID])
+        pulumi.export("set", found.id)
 
     return read
 
@@ -319,8 +319,9 @@ def reading(name):
 def test_engine_reads_a_scale_set(tmp_path):
     result = rehearse_tiny(tmp_path, to=reading("gpu"))
     assert result.problems == ()
-    stack = result.state["deployment"]["resources"][0]
-    assert stack["outputs"]["id"].isdigit()
+    (read,) = [one for one in result.state["deployment"]["resources"] if one.get("external")]
+    assert read["outputs"]["metadata"]["annotations"][SET_ID].isdigit()
+    assert read["outputs"]["status"]["phase"] == "Running"
 
 
 def test_engine_reads_no_scale_set_that_does_not_exist(tmp_path):

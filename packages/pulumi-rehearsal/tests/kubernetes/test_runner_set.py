@@ -4,7 +4,6 @@ import copy
 
 import pytest
 from kubernetes_cluster import Cluster, scale_set_inputs
-from pulumi_rehearsal.standin.jobs import Busy
 from pulumi_rehearsal.standin.kubernetes import arc_templates, world_faults
 from pulumi_rehearsal.standin.kubernetes.arc import DEFINITION, RUNNER_SET
 from pulumi_rehearsal.standin.kubernetes.component import token
@@ -27,12 +26,6 @@ def lane(cluster: Cluster, version="0.14.2", account=ACCOUNT, namespace="runners
     for one in arc_templates.scale_set_objects(release, account):
         made = cluster.create(token(one), one, name=f"{one['kind']}-{one['metadata']['name']}")
     return made
-
-
-def busy(cluster: Cluster, minutes: float) -> None:
-    cluster.world.jobs.plan(Busy(runners="gpu", minutes=minutes))
-    cluster.world.jobs.start()
-    assert cluster.world.jobs.idle == ()
 
 
 def test_controller_registers_and_starts_a_set(cluster: Cluster):
@@ -106,7 +99,7 @@ def test_patch_version_changes_in_place(cluster: Cluster):
 def test_delete_waits_for_the_job(cluster: Cluster):
     cluster.controller()
     made = lane(cluster)
-    busy(cluster, 30)
+    cluster.busy(minutes=30)
     cluster.delete(made, timeout_s=3600)
     assert cluster.world.all(RUNNER_SET) == ()
     assert cluster.world.jobs.killed == []
@@ -116,7 +109,7 @@ def test_delete_waits_for_the_job(cluster: Cluster):
 def test_delete_times_out_and_a_later_one_waits_on(cluster: Cluster, refused):
     cluster.controller()
     made = lane(cluster)
-    busy(cluster, 30)
+    cluster.busy(minutes=30)
     with refused("timed out waiting for the condition: 1 job still runs"):
         cluster.delete(made)  # 600 s
     assert cluster.world.jobs.is_terminating(made)
@@ -130,7 +123,7 @@ def test_terminating_set_has_the_time_of_its_deletion(cluster: Cluster, refused)
     cluster.controller()
     made = lane(cluster)
     kind = cluster.kinds[RUNNER_SET]
-    busy(cluster, 30)
+    cluster.busy(minutes=30)
     found = kind.read(made.id, made.scope, cluster.world)
     assert "deletionTimestamp" not in found.outputs["metadata"]
     with refused("timed out"):
@@ -144,7 +137,7 @@ def test_terminating_set_has_the_time_of_its_deletion(cluster: Cluster, refused)
 def test_set_that_is_created_over_a_terminating_one_is_lost(cluster: Cluster, refused):
     cluster.controller()
     made = lane(cluster)
-    busy(cluster, 30)
+    cluster.busy(minutes=30)
     with refused("timed out"):
         cluster.delete(made)
     with refused('autoscalingrunnersets.actions.github.com "gpu" already exists'):
@@ -161,7 +154,7 @@ def test_set_that_is_created_over_a_terminating_one_is_lost(cluster: Cluster, re
 def test_update_of_a_terminating_set_succeeds_but_the_lane_is_lost(cluster: Cluster, refused):
     cluster.controller()
     made = lane(cluster)
-    busy(cluster, 30)
+    cluster.busy(minutes=30)
     with refused("timed out"):
         cluster.delete(made)
     cluster.change(made, spec={"maxRunners": 5})
@@ -175,7 +168,7 @@ def test_update_of_a_terminating_set_succeeds_but_the_lane_is_lost(cluster: Clus
 def test_upgraded_controller_deletes_a_busy_set_when_its_job_ends(cluster: Cluster):
     controller = cluster.controller()
     made = lane(cluster)
-    busy(cluster, 30)
+    cluster.busy(minutes=30)
     for definition in cluster.world.all(DEFINITION):
         annotations = {"rehearsal/arc-chart-version": "0.15.0"}
         cluster.change(definition, metadata={"annotations": annotations})

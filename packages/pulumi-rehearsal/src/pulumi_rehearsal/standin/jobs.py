@@ -14,7 +14,7 @@ import fnmatch
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pulumi_rehearsal.standin.properties import text, texts
@@ -30,7 +30,7 @@ _SUFFIX: Final = re.compile(r"-[0-9a-f]{5}$")
 _Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Busy:
     """A plan: one job of that length on all runners whose name matches the glob `runners`."""
 
@@ -52,6 +52,8 @@ class _Job:
     runners: str
     resource: Resource
     end_s: float
+    interruption: Callable[[], str]
+    """Says why the job can no longer go on, empty if it can."""
 
 
 class Jobs:
@@ -71,8 +73,6 @@ class Jobs:
         """The time at which a terminating object is removed with its job."""
         self.waits: list[Wait] = []
         self.killed: list[str] = []
-        self.interruption: Callable[[Resource], str] = lambda resource: ""
-        """Returns why a job on that object cannot go on, an empty text if it can."""
 
     # For the stand-ins
 
@@ -116,10 +116,10 @@ class Jobs:
     def kill(self, resource: Resource, reason: str) -> None:
         """End the job on the object, if one runs, and record that it was killed."""
         with self._world.lock:
-            if self.running(resource):
-                job = self._jobs[_key(resource)]
+            running = self.running(resource)
+            job = self._jobs.pop(_key(resource), None)
+            if job is not None and running:
                 self.killed.append(f"job on {job.runners} was killed: {reason}")
-            self._jobs.pop(_key(resource), None)
             self._settle(resource)
 
     def removed(self, resource: Resource) -> None:
@@ -129,8 +129,15 @@ class Jobs:
         self.kill(resource, f"its {noun} {resource.id!r} was removed")
         self._times.pop(_key(resource), None)
         for job in list(self._jobs.values()):
-            if self.running(job.resource) and (reason := self.interruption(job.resource)):
+            if self.running(job.resource) and (reason := job.interruption()):
                 self.kill(job.resource, reason)
+
+    def move(self, old: Resource, new: Resource) -> None:
+        """Let the job on one object, if there is one, go on on another."""
+        with self._world.lock:
+            job = self._jobs.pop(_key(old), None)
+            if job is not None:
+                self._jobs[_key(new)] = replace(job, resource=new)
 
     # For the driver
 
@@ -143,8 +150,11 @@ class Jobs:
         """The plans that no runners matched when jobs started."""
         return tuple(plan for plan, matched in self._plans.items() if not matched)
 
-    def start(self) -> None:
-        """Start the planned jobs on what exists now."""
+    def start(self, watch: Callable[[Resource], Callable[[], str]] = lambda _: lambda: "") -> None:
+        """Start the planned jobs on what exists now.
+
+        `watch` returns a function that says why a job on that object can no longer go on.
+        """
         self.next_command()
         with self._world.lock:
             for plan in self._plans:
@@ -152,7 +162,9 @@ class Jobs:
                     self._plans[plan] = True
                     end = self.now_s + plan.minutes * 60
                     name = runner_names(resource)[0]
-                    self._jobs[_key(resource)] = _Job(runners=name, resource=resource, end_s=end)
+                    self._jobs[_key(resource)] = _Job(
+                        runners=name, resource=resource, end_s=end, interruption=watch(resource)
+                    )
 
     def next_command(self) -> None:
         """Set the clock to the end of the longest wait: the next command begins."""
@@ -181,9 +193,14 @@ class Jobs:
 
     def _settle(self, resource: Resource) -> None:
         """Remove a terminating object whose job ended, or whose limit passed."""
-        key = _key(resource)
-        limit = self._terminating.get(key)
-        if limit is not None and (not self.running(resource) or limit <= self._time(resource)):
+        limit, job = self._terminating.get(_key(resource)), self._jobs.get(_key(resource))
+        if limit is None:
+            return
+        if job is not None and limit < job.end_s and limit <= self._time(resource):
+            self._jobs.pop(_key(resource))
+            reason = "it ran longer than the grace period of its pod"
+            self.killed.append(f"job on {job.runners} was killed: {reason}")
+        if not self.running(resource):
             self._world.remove(resource)
 
 

@@ -192,6 +192,9 @@ class Kind:
     def delete(self, old: Resource, world: World) -> None:
         """Raise `Refusal` if the cloud would not delete the resource."""
 
+    def delete_missing(self, id: str) -> None:
+        """Raise `Refusal` if the provider fails to delete what is gone already; most do not."""
+
     def remove(self, old: Resource, world: World, timeout_s: float) -> None:
         """Remove the resource from the world, or wait at most `timeout_s` until it is gone.
 

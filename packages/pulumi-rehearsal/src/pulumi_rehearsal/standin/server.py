@@ -51,7 +51,8 @@ class Package:
 
     `scope` turns a provider configuration into `Call.scope`. `fallback` returns the kind of a type
     that `kinds` does not list, `None` for the generic one. `check_up` returns what does not work
-    after an `up` that succeeded, `interruption` why a job on that object cannot go on.
+    after an `up` that succeeded, `watch` a function that says why a job
+    on that object can no longer go on, empty if it can.
     """
 
     name: str
@@ -61,7 +62,9 @@ class Package:
     scope: Callable[[Properties], str]
     fallback: Callable[[str], Kind | None] = field(default=lambda token: None)
     check_up: Callable[[World], Sequence[str]] = field(default=lambda world: ())
-    interruption: Callable[[Resource, World], str] = field(default=lambda resource, world: "")
+    watch: Callable[[Resource, World], Callable[[], str]] = field(
+        default=lambda resource, world: lambda: ""
+    )
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -272,12 +275,14 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
 
     @_answering
     def Delete(self, request: Any, context: Context) -> Any:
-        """Delete the resource; one that is gone already is no error, as with real providers."""
+        """Delete the resource, unless it is gone already."""
         kind = self._kind(request)
         self._strike("delete", request)
         with self.world.lock:
             old = self._existing(request, self._scope(context))
-            if old is not None:
+            if old is None:
+                kind.delete_missing(request.id)
+            else:
                 kind.delete(old, self.world)
                 kind.remove(old, self.world, request.timeout)
                 self.world.record("deleted", old)

@@ -17,6 +17,7 @@ from pulumi_rehearsal.standin.kubernetes.chart import HelmChart
 from pulumi_rehearsal.standin.kubernetes.cluster import scope
 from pulumi_rehearsal.standin.kubernetes.config_group import ConfigGroup
 from pulumi_rehearsal.standin.kubernetes.helm import CHARTS, HelmRelease
+from pulumi_rehearsal.standin.kubernetes.job_needs import watch
 from pulumi_rehearsal.standin.kubernetes.objects import any_object
 from pulumi_rehearsal.standin.kubernetes.release import RELEASE, release_of
 from pulumi_rehearsal.standin.server import Package
@@ -59,5 +60,5 @@ PACKAGE: Final = Package(
     fallback=any_object,
     scope=scope,
     check_up=world_faults,
-    interruption=gitlab_manager.interruption,
+    watch=watch,
 )

@@ -60,32 +60,6 @@ def problems(inputs: Properties, scope: str, world: World) -> Iterator[str]:
         yield from _right_problems(inputs, jobs, scope, world)
 
 
-def interruption(resource: Resource, world: World) -> str:
-    """Return why the jobs of a manager cannot go on, empty if they can or it is no manager."""
-    if resource.type != MANAGER:
-        return ""
-    return next(_interruptions(resource, world), "")
-
-
-def _interruptions(manager: Resource, world: World) -> Iterator[str]:
-    namespace = text(manager.inputs, "metadata.namespace") or "default"
-    needed = {
-        pods.SERVICE_ACCOUNT: text(manager.inputs, f"{_POD}.serviceAccountName"),
-        cluster.SECRET: secret_name(manager.inputs),
-    }
-    for kind, name in needed.items():
-        noun = kind.rpartition(":")[2]
-        if name and not cluster.find_object(world, manager.scope, kind, namespace, name):
-            yield f"{noun} {name!r} was deleted before the manager had ended"
-    # The manager has read its configuration, so that the ConfigMap may be gone.
-    config = _config(manager.inputs, manager.scope, world)
-    jobs = (gitlab_config.namespace(config) or namespace) if config else None
-    yield from _right_problems(manager.inputs, jobs, manager.scope, world)
-    token = world.remembered(manager)
-    if gitlab.issued(token) and not gitlab.runner_exists(world, token):
-        yield "its runner at GitLab was deleted before the manager had ended"
-
-
 def faults(world: World) -> Iterator[str]:
     """Describe managers that exist, but take no job, after an `up` that succeeded."""
     for one in managers(world):
@@ -165,23 +139,22 @@ def _config(inputs: Properties, scope: str, world: World) -> str:
     return ""
 
 
-def _right_problems(
-    inputs: Properties, namespace: str | None, scope: str, world: World
-) -> Iterator[str]:
-    """Check that a manager has a role in a namespace, or in any; its rules are not read."""
-    account = text(inputs, "metadata.namespace") or "default", _account(inputs)
-    subject = {"namespace": account[0], "name": account[1]}
+def _right_problems(inputs: Properties, namespace: str, scope: str, world: World) -> Iterator[str]:
+    """Check that a manager has a role in the namespace of its jobs; its rules are not read."""
+    account = text(inputs, f"{_POD}.serviceAccountName") or "default"
+    subject = {"namespace": text(inputs, "metadata.namespace") or "default", "name": account}
     for kind in (ROLE_BINDING, CLUSTER_ROLE_BINDING):
         for one in (*world.all(kind, scope), *world.all(kind, cluster.OUTSIDE)):
-            binds = any(
-                subject.items() <= found.items() for found in objects(one.inputs, "subjects")
-            )
-            inside = text(one.inputs, "metadata.namespace")
-            if binds and namespace in (None, inside or namespace) and _has_role(one, scope, world):
+            subjects = objects(one.inputs, "subjects")
+            if (
+                text(one.inputs, "metadata.namespace") in (None, namespace)
+                and any(subject.items() <= found.items() for found in subjects)
+                and _has_role(one, scope, world)
+            ):
                 return
     yield (
-        f"no role gives its ServiceAccount {account[1]!r} rights in namespace "
-        f"{namespace or '*'!r}, where its jobs run"
+        f"no role gives its ServiceAccount {account!r} rights in namespace {namespace!r}, where "
+        "its jobs run"
     )
 
 
@@ -191,7 +164,3 @@ def _has_role(binding: Resource, scope: str, world: World) -> bool:
     if text(binding.inputs, "roleRef.kind") != "Role":
         return True
     return cluster.find_object(world, scope, ROLE, namespace, name) is not None
-
-
-def _account(inputs: Properties) -> str:
-    return text(inputs, f"{_POD}.serviceAccountName") or "default"

@@ -7,7 +7,7 @@ renders the chart, `gitlab_manager` has the rules of its Deployment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from pulumi_rehearsal.standin.kubernetes import (
@@ -31,6 +31,8 @@ from pulumi_rehearsal.standin.values import UNKNOWN, Properties
 if TYPE_CHECKING:
     from pulumi_rehearsal.standin.kind import Resource
     from pulumi_rehearsal.standin.world import World
+
+POD: Final = "kubernetes:core/v1:Pod"
 
 _REGISTRATION_ONLY: Final = key_set(
     "locked maintenanceNote maximumTimeout protected runUntagged tags accessLevel"
@@ -119,15 +121,21 @@ class GitLabRunner(Chart):
                 gitlab_manager.started(one, world)
             world.replace(one)
 
-    def removed(self, release: Release, world: World) -> None:
-        # Helm deletes the manager, and at once what its jobs need: pkg/releaseutil/kind_sorter.go.
-        found = [world.get(one.id, one.type, one.scope) for one in _objects(release)]
-        present = [one for one in found if one is not None]
-        for one in sorted(present, key=lambda one: one.type != gitlab_manager.MANAGER):
-            if one.type == gitlab_manager.MANAGER:
-                gitlab_manager.terminate(one, world)
-            else:
-                world.remove(one)
+    def removed(self, release: Release, world: World) -> Sequence[Resource]:
+        # Helm deletes the manager first, but awaits nothing: helm/helm pkg/releaseutil/
+        # kind_sorter.go. It deletes in the background: a pod is left until its job ends.
+        for one in sorted(_objects(release), key=lambda one: one.type != gitlab_manager.MANAGER):
+            found = world.get(one.id, one.type, one.scope)
+            if found is None:
+                continue
+            if found.type == gitlab_manager.MANAGER and world.jobs.running(found):
+                pod_id = f"{found.id}-{world.fresh_hex(found.id, 5)}"
+                pod = created_by(release, POD, pod_id, found.inputs)
+                world.add(pod)
+                world.jobs.move(found, pod)
+                gitlab_manager.terminate(pod, world)
+            world.remove(found)
+        return ()
 
 
 def _objects(release: Release) -> list[Resource]:

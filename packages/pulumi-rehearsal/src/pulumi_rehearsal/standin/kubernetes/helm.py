@@ -106,7 +106,22 @@ class HelmRelease(Kind):
         chart = CHARTS.get(release.chart, Chart())
         for reason in chart.removal_problems(release, world):
             raise Refusal(f"Helm release {release.id!r} cannot be uninstalled: {reason}")
-        chart.removed(release, world)
+
+    def remove(self, old: Resource, world: World, timeout_s: float) -> None:
+        # helm/helm pkg/action/uninstall.go, Run: the record of the release is purged even if the
+        # wait for its objects fails.
+        release = release_of(old.inputs, old.scope)
+        awaited = CHARTS.get(release.chart, Chart()).removed(release, world)
+        super().remove(old, world, timeout_s)
+        limit = number(old.inputs, "timeout") or DEFAULT_TIMEOUT_S
+        if flag(old.inputs, "skipAwait"):
+            return
+        if sum(world.jobs.wait(one, limit) for one in awaited):
+            raise Refusal("uninstallation completed with 1 error(s): context deadline exceeded")
+
+    def delete_missing(self, id: str) -> None:
+        name = id.rpartition("/")[2]
+        raise Refusal(f"uninstall: Release not loaded: {name}: release: not found")
 
     def deletes_first(self, logical_name: str, old: Properties, new: Properties) -> bool:
         # helm_release.go, Diff, never asks for it. A replacement for another reason (the resource

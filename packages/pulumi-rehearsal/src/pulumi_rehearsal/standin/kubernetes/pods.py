@@ -82,6 +82,14 @@ def reference_problems(spec: Properties, namespace: str, scope: str, world: Worl
             yield f"image pull Secret {name!r} does not exist in namespace {namespace!r}"
 
 
+def secrets_of(spec: Properties) -> Iterator[str]:
+    """Yield the names of the Secrets that a pod mounts."""
+    for volume in objects(spec, "volumes"):
+        for reference in _references(volume):
+            if reference.token == cluster.SECRET:
+                yield reference.name
+
+
 def data_keys(inputs: Properties) -> frozenset[str]:
     """Return the keys of a Secret or ConfigMap."""
     fields = (mapping(inputs, name) for name in ("data", "stringData", "binaryData"))

@@ -6,7 +6,7 @@ Charts are not downloaded: keys of values are compared with a table for each cha
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -98,8 +98,9 @@ class Chart:
     def applied(self, release: Release, before: Release | None, world: World) -> None:
         """Apply the effects of an install or upgrade on the cluster."""
 
-    def removed(self, release: Release, world: World) -> None:
-        """Apply the effects of an uninstall on the cluster."""
+    def removed(self, release: Release, world: World) -> Sequence[Resource]:
+        """Apply the effects of an uninstall; return the objects whose end the uninstall awaits."""
+        return ()
 
     def faults(self, release: Release, world: World) -> Iterator[str]:
         """Describe why an installed release does not work."""

@@ -7,10 +7,10 @@ templates/_helpers.tpl}. `arc_templates` renders the chart, `runner_set` has the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Properties, Refusal
+from pulumi_rehearsal.standin.kind import Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import arc, arc_templates, pods, runner_set
 from pulumi_rehearsal.standin.kubernetes.release import (
     RELEASE,
@@ -117,18 +117,19 @@ class ScaleSet(Chart):
             found, keys = _runner_set(release), _own_secret_keys(release)
             yield from runner_set.removal_problems(found, release.scope, world, keys)
 
-    def removed(self, release: Release, world: World) -> None:
+    def removed(self, release: Release, world: World) -> Sequence[Resource]:
         found = world.get(_set_id(release), arc.RUNNER_SET, release.scope)
-        if found is not None:
-            world.remove(found)
+        if found is None:
+            return ()
+        world.jobs.terminate(found)
+        return (found,)
 
     def faults(self, release: Release, world: World) -> Iterator[str]:
         if world.get(_set_id(release), arc.RUNNER_SET, release.scope) is None:
             yield (
-                f"release {release.id!r} is deployed, but the controller deleted its "
-                "AutoscalingRunnerSet, which was of another minor version: no job gets a runner. "
-                "Replace the release when the version changes (replace_on_changes and "
-                "delete_before_replace)"
+                f"release {release.id!r} is deployed, but its AutoscalingRunnerSet is gone: no job "
+                "gets a runner. A controller deletes sets of another minor version, and a set that "
+                "is installed while it is being deleted disappears too"
             )
 
 
