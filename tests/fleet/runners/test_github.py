@@ -344,7 +344,7 @@ def test_the_values_of_the_controller_have_the_charts_keys() -> None:
         "flags": {
             "logLevel": "info",
             # The chart's `immediate` does not wait for running jobs.
-            "updateStrategy": "eventual",
+            "updateStrategy": "immediate",
             "runnerMaxConcurrentReconciles": 10,
         },
         "resources": {
