@@ -177,6 +177,8 @@ class ArcControllerPlan:
     release: Release[ArcControllerValues]
     crd_files: tuple[str, ...]
     runner_namespace: str
+    existing_namespace: bool
+    """Whether `runner_namespace` exists, so that this program neither makes nor deletes it."""
     privileged_runners: bool
     credentials: str
     """Name of the Secret with the App's keys."""
@@ -241,6 +243,7 @@ def arc_controller_plan(
         release=controller,
         crd_files=arc_crd_urls(controller.version, charts.arc_crds),
         runner_namespace=Namespaces.arc_runners,
+        existing_namespace=github.uses_existing_namespace,
         privileged_runners=privileged,
         credentials=github.existing_secret or CREDENTIALS,
         app=github.app,
