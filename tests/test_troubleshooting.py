@@ -122,6 +122,21 @@ def test_a_row_without_a_finding_has_a_reason(cause: str) -> None:
         assert len(row.path) > 20
 
 
+@for_each(
+    "message", ["is not gone yet: it waits for its running jobs", "ARC did not register the scale"]
+)
+def test_the_messages_of_a_wait_that_failed_are_those_of_the_program(message: str) -> None:
+    assert message in TEXT
+    source = (ROOT / "components/runners/draining.py").read_text(encoding="utf-8")
+    assert message in re.sub(r'"\n\s+"', "", source)
+
+
+def test_the_readme_links_to_changes_while_jobs_run() -> None:
+    assert "\n# Changes while jobs run\n" in TEXT
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.count("docs/troubleshooting.md#changes-while-jobs-run") == 2
+
+
 def test_every_seed_project_has_rows() -> None:
     sources = " ".join(row.source for row in ROWS.values())
     assert all(f"{seed}: " in sources for seed in ("GF", "SKA", "PyTorch", "Trainer"))

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin import schema
 from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.kubernetes import cluster, manifest
+from pulumi_rehearsal.standin.kubernetes import arc, arc_templates, cluster, manifest
 from pulumi_rehearsal.standin.kubernetes.release import key_set
-from pulumi_rehearsal.standin.properties import lookup, mapping, strings, text
+from pulumi_rehearsal.standin.properties import items, lookup, mapping, strings, text
 from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class KubernetesObject(Kind):
         return call.settings.get("upsertExistingObjects") in (True, "true")
 
     def read(self, id: str, scope: str, world: World) -> Resource | None:
-        found = world.get(id, self.token, scope) or world.get(id, self.token, cluster.OUTSIDE)
+        found = world.get(id, self.token, scope) or cluster.outside(world, scope, self.token, id)
         if found is None or not world.jobs.is_terminating(found):
             return found
         metadata = {**mapping(found.outputs, "metadata"), "deletionTimestamp": DELETED_AT}
@@ -119,8 +119,8 @@ class KubernetesObject(Kind):
             raise Refusal(
                 f"resource {id} was not successfully created by the Kubernetes API server : "
                 f'{self._plural} "{lookup(call.inputs, "metadata.name")}" already exists: give one '
-                "of the two another metadata.name; to take it over, set upsertExistingObjects on "
-                "the provider"
+                "of the two another metadata.name; or if others made it, read it, or take it over "
+                "with upsertExistingObjects of the provider"
             )
         self._refuse(call, world)
         return id, self._outputs(call.inputs, _created(call))
@@ -140,6 +140,16 @@ class KubernetesObject(Kind):
 
     def delete(self, old: Resource, world: World) -> None:
         cluster.require_alive(world, old.scope, f"{self._noun} {old.id!r}")
+
+    def remove(self, old: Resource, world: World, timeout_s: float) -> None:
+        # The controller of ARC removes the finalizer of a set's account and roles with the set.
+        if arc_templates.CLEANUP in items(old.inputs, "metadata.finalizers"):
+            for one in world.all(arc.RUNNER_SET, old.scope):
+                same = arc_templates.set_of(one.inputs) == arc_templates.set_of(old.inputs)
+                if same and world.jobs.outlasts(one, timeout_s or DEFAULT_TIMEOUT_S):
+                    reason = f"jobs still run on {one.type.rpartition(':')[2]} {one.id!r}"
+                    raise Refusal(timed_out(old, reason=reason, finalizer=arc_templates.CLEANUP))
+        super().remove(old, world, timeout_s)
 
     def identify(self, call: Call, world: World) -> str:
         # pulumi-kubernetes provider/pkg/clients
