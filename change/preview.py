@@ -73,9 +73,6 @@ def preview(head: Side, base: Side | None, cli: Cli, log: Log) -> Preview:
     revisions = [side for side in (base, head) if side is not None]
     placeholders = secrets.placeholders(key for side in revisions for key in side.file.secret_keys)
     world = World()
-    for side in revisions:
-        for resource in checks.existing(side.file):
-            world.replace(resource)
     with ExitStack() as scope:
         scope.enter_context(workspace.clean_environment())
         # Start both hosts at the same time: each takes half a second.
@@ -92,6 +89,8 @@ def preview(head: Side, base: Side | None, cli: Cli, log: Log) -> Preview:
         )
 
         def configure(side: Side, address: str) -> None:
+            for resource in checks.existing(side.file):
+                world.replace(resource)
             keys = side.file.secret_keys
             scratch.configure(side.file, {key: placeholders[key] for key in keys})
             scratch.run_program_at(address)

@@ -61,8 +61,9 @@ class RunnerCluster(pulumi.ComponentResource):
                 space,
                 platform.inside,
                 depends_on=platform.chart_prerequisites,
+                exists=exists,
             )
-            for space in plan.job_namespaces
+            for space, exists in plan.job_namespaces.items()
         ]
 
         forges: dict[Forge, list[pulumi.Resource]] = {
@@ -184,6 +185,7 @@ def _gitlab(name: str, plan: ClusterPlan, platform: Platform) -> list[pulumi.Res
         platform.inside,
         depends_on=platform.chart_prerequisites,
         privileged=gitlab.privileged,
+        exists=gitlab.existing_namespace,
     )
     budget = job_budget(
         f"{name}-gitlab-budget", Namespaces.gitlab, platform.inside, depends_on=[space]

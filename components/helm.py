@@ -9,6 +9,7 @@ from typing import Any, cast
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from fleet.kubernetes.labels import PRIVILEGED
 from fleet.kubernetes.releases import Release
 
 SCALE_SET = "kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"
@@ -121,15 +122,22 @@ def namespace(
     *,
     depends_on: Sequence[pulumi.Resource],
     privileged: bool = False,
+    exists: bool = False,
 ) -> kubernetes.core.v1.Namespace:
-    """Register a namespace; `privileged` admits privileged pods (Pod Security Admission)."""
+    """Register a namespace; `privileged` admits privileged pods (Pod Security Admission).
+
+    One that `exists` is only read: the engine fails if it is missing, and never deletes it. If this
+    program made it earlier, the engine gives it up, because name and ID stay the same
+    (pulumi/pulumi pkg/resource/deploy/step_generator.go, GenerateReadSteps).
+    """
+    opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(depends_on)))
+    if exists:
+        return kubernetes.core.v1.Namespace.get(logical_name, name, opts=opts)
     labels = {"app.kubernetes.io/managed-by": "pulumi"}
     if privileged:
-        labels["pod-security.kubernetes.io/enforce"] = "privileged"
+        labels |= PRIVILEGED
     return kubernetes.core.v1.Namespace(
         logical_name,
         metadata={"name": name, "labels": labels},
-        opts=pulumi.ResourceOptions.merge(
-            opts, pulumi.ResourceOptions(depends_on=list(depends_on))
-        ),
+        opts=opts,
     )

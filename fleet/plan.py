@@ -16,6 +16,7 @@ from fleet.config.stack import Charts, Cluster, Stack
 from fleet.gpu_stack.host_devices import HostDevicesPlan, host_devices_plan
 from fleet.gpu_stack.ownership import ownership
 from fleet.gpu_stack.plan import GpuStackPlan, gpu_stack_plan
+from fleet.kubernetes.labels import Namespaces
 from fleet.kubernetes.releases import Release
 from fleet.runners.github import (
     ArcControllerPlan,
@@ -47,6 +48,8 @@ class GitLabPlan:
     url: str
     api_token: str | None
     """Pulumi secret with the token that creates runners."""
+    existing_namespace: bool
+    """Whether the lanes' namespace exists, so that this program neither makes nor deletes it."""
     privileged: bool
     """Whether a lane runs privileged jobs, which their namespace must admit."""
     lanes: tuple[GitLabLanePlan, ...]
@@ -99,9 +102,21 @@ class ClusterPlan:
         return tuple(lane.access for lane in self.lanes if lane.access is not None)
 
     @property
-    def job_namespaces(self) -> tuple[str, ...]:
-        """Namespaces that this program creates for what jobs deploy."""
-        return tuple(dict.fromkeys(name for one in self.accesses for name in one.made_namespaces))
+    def job_namespaces(self) -> dict[str, bool]:
+        """Namespaces into which jobs deploy, and whether each exists before the first `up`."""
+        made = {name for one in self.accesses for name in one.made_namespaces}
+        return {name: name not in made for one in self.accesses for name in one.namespaces}
+
+    @property
+    def existing_namespaces(self) -> dict[str, bool]:
+        """Namespaces that this program does not make, and whether each runs privileged pods."""
+        found = {name: False for name, exists in self.job_namespaces.items() if exists}
+        if self.github is not None and self.github.controller.existing_namespace:
+            controller = self.github.controller
+            found[controller.runner_namespace] = controller.privileged_runners
+        if self.gitlab is not None and self.gitlab.existing_namespace:
+            found[Namespaces.gitlab] = self.gitlab.privileged
+        return found
 
     @property
     def external_secrets(self) -> tuple[ExternalSecret, ...]:
@@ -201,6 +216,7 @@ def _gitlab(
     return GitLabPlan(
         url=gitlab.url,
         api_token=gitlab.api_token.secret if gitlab.api_token is not None else None,
+        existing_namespace=gitlab.uses_existing_namespace,
         privileged=any(lane.privileged for lane in gitlab.lanes.values()),
         lanes=tuple(
             gitlab_lane_plan(

@@ -9,8 +9,10 @@ from pulumi_rehearsal.standin.kind import Resource
 from bootstrap.config import KEY, parse
 from bootstrap.plan import build
 from bootstrap.report import claims_table
+from fleet.clusters.existing import ExistingPlan
 from fleet.config.stackfile import STACK_KEY
 from fleet.findings import StackFileError
+from fleet.kubernetes.labels import PRIVILEGED
 from fleet.load import load
 from fleet.report import Report, build_report, markdown
 from rehearsal.stackfile import StackFile
@@ -48,7 +50,7 @@ def bootstrap(file: StackFile) -> str:
 
 
 def existing(file: StackFile) -> list[Resource]:
-    """Return the objects that exist outside the stack; none for a bad stack file."""
+    """Return what its user makes before the `up` of a stack file; nothing for a bad file."""
     if file.stack is None:
         return []
     try:
@@ -57,11 +59,13 @@ def existing(file: StackFile) -> list[Resource]:
         return []
     found: list[Resource] = []
     for cluster in fleet.plan.clusters:
+        platform = cluster.platform
+        here = platform.context if isinstance(platform, ExistingPlan) else cluster.name
         for secret in cluster.external_secrets:
-            found.append(outside.secret(secret.namespace, secret.name, secret.keys))
-        for access in cluster.accesses:
-            names = [name for name in access.namespaces if name not in access.made_namespaces]
-            found += map(outside.namespace, names)
+            found.append(outside.secret(secret.namespace, secret.name, secret.keys, cluster=here))
+        for name, privileged in cluster.existing_namespaces.items():
+            labels = PRIVILEGED if privileged else {}
+            found.append(outside.namespace(name, labels, cluster=here))
         for pool in cluster.pools:
             if pool.runtime_class is not None:
                 found.append(outside.runtime_class(pool.runtime_class))

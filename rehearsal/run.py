@@ -14,6 +14,7 @@ from rehearsal.stackfile import StackFile
 
 if TYPE_CHECKING:
     from pulumi_rehearsal.result import Result
+    from pulumi_rehearsal.standin.world import World
 
 PRELOADED: Final = (
     "stacks.deploy",
@@ -31,6 +32,7 @@ def rehearse(
     check: Callable[[StackFile], str] | None = None,
     program: Callable[[], None] | None = None,
     folder: Path | None = None,
+    between: Callable[[World], None] | None = None,
     **options: Any,
 ) -> Result:
     """Rehearse a stack file, or the change from `config` to the stack file `to`, or to several.
@@ -41,12 +43,22 @@ def rehearse(
     later = [to] if isinstance(to, Path) else to
     files = [stackfile.read(path) for path in (config, *later)]
     notes = "\n\n".join([(check or project.check)(file) for file in files])
+    later_files = iter(files[1:])
+
+    def prepare(world: World) -> None:
+        """Change the clouds as `between` does, and make what the next stack file needs."""
+        if between is not None:
+            between(world)
+        for resource in checks.existing(next(later_files)):
+            world.replace(resource)
+
     return driver.rehearse(
         project.folder,
         stack_file=files[0],
         to=files[1:],
         program=program or project.program,
-        existing=[resource for file in files for resource in checks.existing(file)],
+        existing=checks.existing(files[0]),
+        between=prepare,
         only_known_types=True,
         preload=PRELOADED if project is FLEET else (),
         folder=folder or project.artifacts(files[-1].name),

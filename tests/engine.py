@@ -45,7 +45,7 @@ class Called(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Registration:
-    """One RegisterResource request, decoded."""
+    """One RegisterResource or ReadResource request, decoded."""
 
     urn: str
     type: str
@@ -65,6 +65,8 @@ class Registration:
     replace_on_changes: tuple[str, ...]
     delete_before_replace: bool
     aliases: tuple[str, ...]
+    read_id: str = ""
+    """ID of a resource that the program only reads; empty for one that it makes."""
     timeouts: dict[str, str]
     """By operation, as the program spells them."""
 
@@ -300,12 +302,9 @@ class _Monitor(MockMonitor):
     def RegisterResource(
         self, request: resource_pb2.RegisterResourceRequest
     ) -> resource_pb2.RegisterResourceResponse:
-        urn = self.make_urn(request.parent, request.type, request.name)
+        urn = self._new_urn(request)
         if request.type == STACK_TYPE:
             return resource_pb2.RegisterResourceResponse(urn=urn)
-        if urn in self._urns:
-            raise Undeclared(f"{urn} is registered twice")
-        self._urns.add(urn)
         raw = json_format.MessageToDict(request.object)
         self._registered.resources.append(_decoded(urn, request, raw))
         if not request.custom and not request.remote:
@@ -350,12 +349,33 @@ class _Monitor(MockMonitor):
         getattr(answer, "return").update(dict(self._calls[request.tok](arguments)))
         return answer
 
-    def ReadResource(self, request: resource_pb2.ReadResourceRequest) -> Any:
-        """Return nothing for an object of a chart, which this engine does not render."""
-        if request.id != UNKNOWN:
-            raise Undeclared(f"the program reads {request.type} {request.id}, which is not its own")
-        urn = self.make_urn(request.parent, request.type, request.name)
+    def ReadResource(
+        self, request: resource_pb2.ReadResourceRequest
+    ) -> resource_pb2.ReadResourceResponse:
+        urn = self._new_urn(request)
+        if request.id == UNKNOWN:
+            # An object of a chart, which this engine does not render.
+            return resource_pb2.ReadResourceResponse(urn=urn)
+        same = resource_pb2.RegisterResourceRequest(
+            type=request.type,
+            name=request.name,
+            parent=request.parent,
+            custom=True,
+            provider=request.provider,
+            dependencies=request.dependencies,
+        )
+        read = replace(_decoded(urn, same, {}), read_id=request.id)
+        self._registered.resources.append(read)
         return resource_pb2.ReadResourceResponse(urn=urn)
+
+    def _new_urn(
+        self, request: resource_pb2.RegisterResourceRequest | resource_pb2.ReadResourceRequest
+    ) -> str:
+        urn = self.make_urn(request.parent, request.type, request.name)
+        if urn in self._urns:
+            raise Undeclared(f"{urn} is registered twice")
+        self._urns.add(urn)
+        return urn
 
 
 def _decoded(

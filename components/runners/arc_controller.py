@@ -36,6 +36,7 @@ class ArcController(pulumi.ComponentResource):
         installation_id: int | None = None,
         private_key: pulumi.Input[str] | None = None,
         existing_secret: str | None = None,
+        existing_namespace: bool = False,
         privileged_runners: bool = False,
         system_pools: Sequence[AnyPool] = (),
         depends_on: Sequence[pulumi.Resource] = (),
@@ -44,9 +45,10 @@ class ArcController(pulumi.ComponentResource):
         """Register the controller from a plan, or for the runners of `url`.
 
         The credentials are a GitHub App (`app_id`, `installation_id`, `private_key`) or the Secret
-        `existing_secret` in the namespace arc-runners. `privileged_runners` admits privileged pods
-        in that namespace, for lanes with container mode dind. The controller and the listeners run
-        on `system_pools`, by default on any node without a taint.
+        `existing_secret` in the namespace arc-runners. With it, or with `existing_namespace`, the
+        namespace must exist. `privileged_runners` admits privileged pods in that namespace, for
+        lanes with container mode dind. The controller and the listeners run on `system_pools`, by
+        default on any node without a taint.
         """
         if plan is None:
             app = {
@@ -66,7 +68,12 @@ class ArcController(pulumi.ComponentResource):
             access = intent.read(
                 GitHubAccess,
                 f"ArcController {name}",
-                {"url": url, "app": given or None, "existing_secret": existing_secret},
+                {
+                    "url": url,
+                    "app": given or None,
+                    "existing_secret": existing_secret,
+                    "existing_namespace": existing_namespace or None,
+                },
             )
             plan = arc_controller_plan(
                 access, intent.system_placement(system_pools), privileged=privileged_runners
@@ -80,6 +87,7 @@ class ArcController(pulumi.ComponentResource):
             child,
             depends_on=depends_on,
             privileged=plan.privileged_runners,
+            exists=plan.existing_namespace,
         )
         system = namespace(
             f"{name}-namespace", plan.release.namespace, child, depends_on=depends_on

@@ -16,9 +16,11 @@ from typing import Final
 from fleet.catalog.gpus import GPU_MODELS
 from fleet.checks.check import check
 from fleet.checks.view import LaneView, View
+from fleet.clusters.existing import ExistingPlan
 from fleet.config.gitlab import GitLabLane
 from fleet.config.urls import host
 from fleet.findings import Finding
+from fleet.kubernetes.labels import PRIVILEGED, Namespaces
 
 _HOSTED: Final = re.compile(
     r"(ubuntu|windows|macos)-(latest|slim|\d+(\.\d+)?)(-(arm|intel|large|xlarge|vs\d{4}))?"
@@ -28,6 +30,8 @@ _KEPT_AT_GITLAB: Final = (
     *("tags", "default_tags", "run_untagged", "protected", "locked", "maximum_timeout"),
 )
 """Keys of a lane that are settings of its runner at GitLab."""
+
+_FORGES: Final = {Namespaces.arc_runners: "github", Namespaces.gitlab: "gitlab"}
 
 _LOCALHOST: Final = re.compile(r"localhost|.*\.localhost|127(\.\d+){3}|::1")
 
@@ -79,6 +83,36 @@ def kept_at_gitlab(view: View) -> Iterator[Finding]:
                 remedy=(
                     "set the same values at GitLab; here they only inform the checks and the report"
                 ),
+            )
+
+
+@check("prepare", "note")
+def to_prepare(view: View) -> Iterator[Finding]:
+    """Namespaces and Secrets of runners that must exist before `up`, with the commands to run."""
+    for cluster in view.plan.clusters:
+        for space, privileged in cluster.existing_namespaces.items():
+            forge = _FORGES.get(space)
+            if forge is None:
+                continue  # of jobs, which need nothing in it
+            secrets = [one for one in cluster.external_secrets if one.namespace == space]
+            commands = [f"kubectl create namespace {space}"]
+            if privileged:
+                label = " ".join(f"{key}={value}" for key, value in PRIVILEGED.items())
+                commands.append(f"kubectl label namespace {space} {label}")
+            commands += [one.command for one in secrets]
+            names = " and ".join(one.name for one in secrets)
+            waits = (
+                ""
+                if isinstance(cluster.platform, ExistingPlan)
+                else ("; the first up makes the cluster and stops there")
+            )
+            yield to_prepare.finding(
+                f"clusters.{cluster.name}.{forge}",
+                message=(
+                    f"uses the namespace {space}{f' with the Secret {names}' if names else ''}, "
+                    f"which you make before up, and which destroy leaves{waits}"
+                ),
+                remedy=f"run once: {' && '.join(commands)}",
             )
 
 
@@ -143,7 +177,7 @@ def _is_same_model(model: str, other: str) -> bool:
 
 @check("plain-http", "warning")
 def plain_http(view: View) -> Iterator[Finding]:
-    """URLs without TLS for chart repositories, CRDs and GitLab."""
+    """URLs without TLS for chart repositories and CRDs."""
     charts = view.stack.charts
     sources = {f"repositories.{chart}": url for chart, url in charts.repositories.items()}
     for key, url in (sources | {"arc_crds": charts.arc_crds or ""}).items():
@@ -154,13 +188,6 @@ def plain_http(view: View) -> Iterator[Finding]:
                     "is http://: anyone on the network path can replace what is installed from it"
                 ),
                 remedy="use https://" + (" or oci://" if key in sources else ""),
-            )
-    for name, cluster in view.stack.clusters.items():
-        if cluster.gitlab is not None and _is_plain(cluster.gitlab.url):
-            yield plain_http.finding(
-                f"clusters.{name}.gitlab.url",
-                message="is http://: anyone on the network path can read the tokens and the code",
-                remedy="use https://",
             )
 
 

@@ -69,8 +69,12 @@ def _resources(cluster: ClusterPlan) -> Iterator[tuple[str, str, str]]:
     spaces: dict[str, str] = {}
     for lane in cluster.lanes:
         yield f"{lane.forge} lane", lane.logical_name, lane.path
-        for space in lane.access.made_namespaces if lane.access is not None else ():
-            spaces.setdefault(space, f"{lane.path}.kubernetes_access.namespaces")
+        if lane.access is not None:
+            for space in lane.access.namespaces:
+                key = (
+                    "namespaces" if space in lane.access.made_namespaces else "existing_namespaces"
+                )
+                spaces.setdefault(space, f"{lane.path}.kubernetes_access.{key}")
     for space, path in spaces.items():
         yield "namespace", f"{cluster.name}-jobs-{space}", path
 

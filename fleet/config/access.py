@@ -62,10 +62,14 @@ class KubernetesAccess(Model):
     """Namespaces in which a lane's jobs may deploy. Each gets a Role and a RoleBinding."""
 
     namespaces: tuple[ObjectName, ...] = Field(
-        default=(), description="namespaces to create for the jobs", examples=[["ci-jobs"]]
+        default=(),
+        description="namespaces to create for the jobs; destroy deletes them with all they hold",
+        examples=[["ci-jobs"]],
     )
     existing_namespaces: tuple[ObjectName, ...] = Field(
-        default=(), description="namespaces that exist outside this stack", examples=[["preview"]]
+        default=(),
+        description="namespaces that exist outside this stack, which never deletes them",
+        examples=[["preview"]],
     )
     permissions: tuple[AccessRule, ...] = Field(
         default=(),

@@ -115,11 +115,18 @@ class GitHubAccess(Model):
     existing_secret: ObjectName | None = Field(
         default=None,
         description=(
-            "existing Secret in namespace arc-runners: keys github_app_id, "
+            "Secret in the namespace arc-runners, both made before up: keys github_app_id, "
             "github_app_installation_id and github_app_private_key; or github_token alone, a "
             "classic token, which an enterprise needs"
         ),
         examples=["github-app"],
+    )
+    existing_namespace: Literal[True] | None = Field(
+        default=None,
+        description=(
+            "the namespace arc-runners exists: up does not make it and destroy does not delete it; "
+            "always so with existing_secret"
+        ),
     )
 
     def rules(self) -> Iterator[Rule]:
@@ -137,6 +144,11 @@ class GitHubAccess(Model):
                 "remove it and add existing_secret: a Secret in namespace arc-runners with the key "
                 "github_token, a classic token of scope manage_runners:enterprise",
             )
+
+    @property
+    def uses_existing_namespace(self) -> bool:
+        """Whether the namespace of the runners exists before the first `up`."""
+        return bool(self.existing_namespace or self.existing_secret)
 
     @property
     def is_enterprise(self) -> bool:

@@ -104,7 +104,7 @@ class GitLabLane(Lane):
     existing_secret: ObjectName | None = Field(
         default=None,
         description=(
-            "existing Secret in the lane's namespace, keys runner-token and "
+            "Secret in the namespace gitlab-runners, both made before up: keys runner-token and "
             "runner-registration-token"
         ),
     )
@@ -171,6 +171,13 @@ class GitLab(Model):
         description="token (scope create_runner) with which this program creates the runners",
         examples=[{"secret": "gitlabApiToken"}],
     )
+    existing_namespace: Literal[True] | None = Field(
+        default=None,
+        description=(
+            "the namespace gitlab-runners exists: up does not make it and destroy does not delete "
+            "it; always so if a lane has an existing_secret"
+        ),
+    )
     lanes: dict[LaneName, GitLabLane] = Field(
         min_length=1,
         description="runners by name",
@@ -185,3 +192,10 @@ class GitLab(Model):
                 f"has no api_token, with which the runners of {', '.join(created)} are created",
                 "add api_token: {secret: gitlabApiToken}",
             )
+
+    @property
+    def uses_existing_namespace(self) -> bool:
+        """Whether the namespace of the lanes exists before the first `up`; they share it."""
+        return bool(
+            self.existing_namespace or any(lane.existing_secret for lane in self.lanes.values())
+        )

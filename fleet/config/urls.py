@@ -84,10 +84,24 @@ def _gitlab(url: str) -> str:
             "write https://gitlab.com, and the owner under each lane's runner, like "
             "runner: {group_id: 42}",
         )
+    server = f"https://{parts.netloc}{parts.path}".rstrip("/").removesuffix("/api/v4")
+    if parts.query or parts.fragment or server != url.rstrip("/"):
+        raise refusal(
+            "is not the URL of the server, to which the paths of its API are appended",
+            f"write {server}",
+        )
     return url
 
 
 GitHubUrl = Annotated[
     str, Form(r"^https://[^/\s]+/\S+$", "https://github.com/example-org"), AfterValidator(_github)
 ]
-GitLabUrl = Annotated[str, Form(r"^https?://\S+$", "https://gitlab.com"), AfterValidator(_gitlab)]
+GitLabUrl = Annotated[
+    str,
+    Form(
+        r"^https://[^/\s]\S*$",
+        "https://gitlab.com",
+        "is not a URL with https://, without which up is refused: tokens are sent to it",
+    ),
+    AfterValidator(_gitlab),
+]

@@ -46,8 +46,12 @@ PAUSED_TAINT = Taint(key="gpu-runners/paused", value="true", effect="NoSchedule"
 """Taint of a paused pool. No lane tolerates it, so that no job starts and no node is added."""
 
 
+PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
+"""Label of a namespace that admits privileged pods (Pod Security Admission)."""
+
+
 class Namespaces:
-    """Namespaces that this program creates in a cluster, and `kube-system`."""
+    """Namespaces that this program uses. It makes them, except `kube-system` and existing ones."""
 
     operator = "gpu-operator"
     device_plugin = "nvidia-device-plugin"

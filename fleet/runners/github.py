@@ -113,15 +113,18 @@ _DOCKER_WAIT_S = 120
 class ArcControllerValues:
     """Values of ARC's `gha-runner-scale-set-controller` chart, 0.14.2.
 
-    `update_strategy` `eventual` waits for running jobs before it applies a change; the chart's
-    default `immediate` starts new runners while the old ones still run.
+    `update_strategy` `immediate`: a changed set gets its new listener at once, and runners of the
+    old kind finish their jobs beside the new ones. With `eventual`, ARC removes the listener at
+    every change, also of `max_runners`, and starts it again only when no runner is left: the lane
+    takes no jobs for as long as the longest one runs, and never again if an idle runner waits.
+    Source: autoscalingrunnerset_controller.go, drainingJobs.
     """
 
     service_account: str = field(metadata=key("serviceAccount", "name"))
     replica_count: int = 1
     log_level: Literal["info"] = field(default="info", metadata=key("flags", "logLevel"))
-    update_strategy: Literal["eventual"] = field(
-        default="eventual", metadata=key("flags", "updateStrategy")
+    update_strategy: Literal["immediate"] = field(
+        default="immediate", metadata=key("flags", "updateStrategy")
     )
     runner_max_concurrent_reconciles: int = field(
         metadata=key("flags", "runnerMaxConcurrentReconciles")
@@ -172,6 +175,8 @@ class ArcControllerPlan:
     release: Release[ArcControllerValues]
     crd_files: tuple[str, ...]
     runner_namespace: str
+    existing_namespace: bool
+    """Whether `runner_namespace` exists, so that this program neither makes nor deletes it."""
     privileged_runners: bool
     credentials: str
     """Name of the Secret with the App's keys."""
@@ -236,6 +241,7 @@ def arc_controller_plan(
         release=controller,
         crd_files=arc_crd_urls(controller.version, charts.arc_crds),
         runner_namespace=Namespaces.arc_runners,
+        existing_namespace=github.uses_existing_namespace,
         privileged_runners=privileged,
         credentials=github.existing_secret or CREDENTIALS,
         app=github.app,

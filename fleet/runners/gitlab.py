@@ -335,10 +335,14 @@ def _build_pod(lane: GitLabLane, job: Job) -> PodSpec:
 def config_data(lane: GitLabLane, job: Job) -> dict[str, Any]:
     """Return the content of `config.toml`: exactly one runner, as the chart requires.
 
-    The chart's registration adds URL, token and name.
+    The chart's registration adds URL, token and name. GitLab holds a request for a job for up to 50
+    seconds. With one request at a time, other jobs wait for it, of which the runner warns
+    (gitlab-runner commands/multi.go, checkConfigConcurrency). GitLab's examples have 5 requests for
+    20 jobs and 20 for 150 (docs.gitlab.com, "Optimize GitLab Runner manager pod performance").
     """
     runner = {
         "executor": "kubernetes",
+        "request_concurrency": min(max(2, lane.concurrent // 4), 20),
         "environment": [f"{name}={value}" for name, value in job.env.items()],
         "feature_flags": {
             "FF_USE_ADVANCED_POD_SPEC_CONFIGURATION": True,

@@ -112,6 +112,14 @@ class JobAccess:
     """Rules of the role."""
 
 
+_LITERALS = {
+    "github_app_id": "ID",
+    "github_app_installation_id": "ID",
+    "runner-registration-token": "",
+}
+"""Keys of Secrets whose values are not secret. The last one may be empty."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExternalSecret:
     """A Kubernetes Secret that this program does not create."""
@@ -119,6 +127,17 @@ class ExternalSecret:
     name: str
     namespace: str
     keys: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """The command that makes it. A secret value is in a file, without a line break after it."""
+        values = (
+            f"--from-literal={key}={_LITERALS[key]}"
+            if key in _LITERALS
+            else f"--from-file={key}=FILE"
+            for key in self.keys
+        )
+        return f"kubectl -n {self.namespace} create secret generic {self.name} {' '.join(values)}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -133,6 +133,18 @@ def test_an_existing_secret_is_used_by_name() -> None:
     assert values["githubConfigSecret"] == "theirs"
 
 
+@pytest.mark.parametrize("secret", [True, False])
+def test_an_existing_namespace_is_only_read(secret: bool) -> None:
+    theirs = {"app": None, "existing_secret": "theirs"} if secret else {"existing_namespace": True}
+    found = made(theirs, key=None if secret else KEY)
+    read = found.one(NAMESPACE, "arc-runners")
+    assert read.read_id == "arc-runners", "with another name, the engine would delete the old one"
+    assert found.one(NAMESPACE, "arc-namespace").read_id == "", "the controller's is ours"
+    assert found.one(aws.eks.Addon, "dns").urn in read.depends_on
+    assert read.urn in found.before(found.one(CHART))
+    assert bool(found.find(kubernetes.core.v1.Secret)) is not secret
+
+
 def test_a_scale_set_goes_before_what_clears_its_finalizers() -> None:
     found = made()
     lane = found.one(CHART)

@@ -236,6 +236,20 @@ def test_the_namespace_of_each_forge_has_a_budget_for_its_jobs(whole: Registered
     assert spaces["gitlab-runners"] in lane.depends_on
 
 
+def test_namespaces_that_others_made_are_only_read() -> None:
+    lane = {"pools": ["t4"], "gpus": 1, "existing_secret": "theirs"}
+    access = {"namespaces": ["ours"], "existing_namespaces": ["theirs"]}
+    found = made(
+        {
+            "github": {"lanes": {"gpu-t4": {"kubernetes_access": access}}},
+            "gitlab": {"lanes": {"other": lane}},
+        }
+    )
+    read = {one.name: one.read_id for one in found.find(NAMESPACE) if one.read_id}
+    assert read == {"ci-gitlab-namespace": "gitlab-runners", "ci-jobs-theirs": "theirs"}
+    assert found.one(NAMESPACE, "ci-jobs-ours").inputs["metadata"]["name"] == "ours"
+
+
 def test_each_secret_goes_where_the_plan_says(whole: Registered) -> None:
     app = whole.one(kubernetes.core.v1.Secret, "ci-arc-github-app").inputs["stringData"]
     assert app["github_app_private_key"] == "text of githubAppKey"

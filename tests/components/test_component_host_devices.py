@@ -134,4 +134,4 @@ def test_a_lane_depends_on_the_permissions_and_namespaces_of_its_jobs() -> None:
     assert {"RoleBinding", "ServiceAccount"} <= kinds_before(found, lane)
     space = found.one(NAMESPACE, "honey-jobs-ci-jobs")
     assert space.urn in found.before(lane)
-    assert not [one for one in found.find(NAMESPACE) if one.inputs["metadata"]["name"] == "shared"]
+    assert found.one(NAMESPACE, "honey-jobs-shared").read_id == "shared"

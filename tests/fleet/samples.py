@@ -229,6 +229,7 @@ clusters:
     github:
       url: https://github.com/example-org/honey
       existing_secret: app-keys
+      existing_namespace: true
       lanes:
         vulkan:
           pools: [dri]
@@ -252,6 +253,7 @@ clusters:
             permissions: [{api_groups: [""], resources: [pods], verbs: [get, create]}]
           max_runners: 4
     gitlab:
+      existing_namespace: true
       lanes:
         ska-gpu-a100:
           pools: [a100]

@@ -1,10 +1,12 @@
 """The rehearsal of an existing cluster: no kubeconfig is read."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pulumi_rehearsal.result import Result
 
+from rehearsal import checks
 from rehearsal.run import rehearse
 
 pytestmark = pytest.mark.engine
@@ -119,3 +121,63 @@ def test_no_kubeconfig_is_read(rehearsed: Result) -> None:
     written = [file for file in rehearsed.folder.rglob("*") if file.is_file()]
     assert written
     assert not [file for file in written if SERVER in file.read_text(errors="replace")]
+
+
+OURS = """
+config:
+  pulumi:disable-default-providers: ["*"]
+  gpu-runners:stack:
+    clusters:
+      honey:
+        existing:
+          context: honey
+          pools: {cpu: {cpu: 8, memory: 32Gi, disk: 100Gi, count: 2, labels: {ci: cpu}}}
+        github:
+          url: https://github.com/example-org
+          app: {id: 1, installation_id: 2, private_key: {secret: githubAppKey}}
+          lanes:
+            small:
+              {pools: [cpu], cpu: 1, memory: 2Gi, max_runners: 2,
+               kubernetes_access: {namespaces: [ci-jobs]}}
+        gitlab:
+          lanes: {small: {pools: [cpu], cpu: 1, memory: 2Gi, token: {secret: runnerToken}}}
+"""
+APP = "app: {id: 1, installation_id: 2, private_key: {secret: githubAppKey}}"
+THEIRS = (
+    OURS.replace(APP, "existing_secret: app-keys")
+    .replace("{namespaces", "{existing_namespaces")
+    .replace("token: {secret: runnerToken}", "existing_secret: runner-token")
+)
+NAMESPACE = "kubernetes:core/v1:Namespace"
+SPACES = {"arc-runners", "ci-jobs", "gitlab-runners"}
+
+
+def test_namespaces_that_become_the_users_are_given_up_and_not_deleted(tmp_path: Path) -> None:
+    files = [tmp_path / f"Pulumi.{name}.yaml" for name in ("ours", "theirs")]
+    for file, text in zip(files, (OURS, THEIRS), strict=True):
+        file.write_text(text)
+    result = rehearse(files[0], to=files[1], folder=tmp_path / "left")
+    assert result.problems == ()
+    kinds = {NAMESPACE, "kubernetes:core/v1:Secret"}
+    left = {
+        (one.type.rpartition(":")[2], one.id) for one in result.world.all() if one.type in kinds
+    }
+    assert left == {
+        *(("Namespace", name) for name in SPACES),
+        ("Secret", "arc-runners/app-keys"),
+        ("Secret", "gitlab-runners/runner-token"),
+    }
+    journal = result.world.journal
+    gone = {one.name for one in journal if (one.action, one.type) == ("deleted", NAMESPACE)}
+    assert gone == {"honey-arc-namespace"}, "the controller's is ours"
+
+
+def test_a_missing_namespace_stops_the_preview(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "Pulumi.theirs.yaml"
+    file.write_text(THEIRS)
+    monkeypatch.setattr(checks, "existing", lambda _file: [])
+    result = rehearse(file, folder=tmp_path / "left")
+    assert [phase.title for phase in result.phases] == ["preview"]
+    assert any(f"resource '{name}' does not exist" in str(result.problems) for name in SPACES)

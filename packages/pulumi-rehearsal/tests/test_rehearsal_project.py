@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pulumi
 import pytest
 from pulumi_rehearsal import RehearsalError, existing, project, rehearse
+from pulumi_rehearsal.standin.world import World
 
 
 def written(folder: Path, **files: str) -> Path:
@@ -128,3 +130,29 @@ def test_options_reach_the_program(tmp_path: Path) -> None:
     warned = {line.partition(": has no stand-in")[0] for line in result.warnings}
     assert warned == {"aws:s3/bucketObject:BucketObject", "aws:sns/topic:Topic"}
     assert "correct horse" not in (tmp_path / "left" / "state.json").read_text()
+
+
+@pytest.mark.engine
+def test_what_others_made_is_still_there_after_destroy(tmp_path: Path) -> None:
+    import pulumi_kubernetes as kubernetes
+
+    written(tmp_path, **{"Pulumi.dev.yaml": "config: {}\n"})
+    till, stock = existing.namespace("till"), existing.namespace("stock")
+
+    def program() -> None:
+        kubernetes.core.v1.Namespace("shop", metadata={"name": "shop"})
+
+    def rehearsed(folder: str, **options: Any) -> tuple[str, ...]:
+        return rehearse(tmp_path, program=program, folder=tmp_path / folder, **options).problems
+
+    (problem,) = rehearsed("held", existing=[existing.secret("shop", "theirs")])
+    assert "namespace 'shop' holds the Secret 'theirs', which the program did not create" in problem
+
+    def careless(world: World) -> None:
+        world.add(stock)
+        world.remove(till)
+
+    (problem,) = rehearsed("gone", existing=[till], between=careless, to=program)
+    assert problem == (
+        "deleted, though the program did not create it: kubernetes:core/v1:Namespace till"
+    )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.fleet.checks.planted import cards, existing_of, found
+from tests.fleet.checks.planted import cards, existing_of, found, stack_of
 from tests.fleet.samples import every_key
 
 SITE = "clusters.site"
@@ -164,10 +164,61 @@ def test_a_lane_with_some_pool_of_the_model_or_without_gpus_has_no_finding() -> 
     ],
 )
 def test_a_url_without_tls_is_a_warning(url: str, told: bool) -> None:
-    findings = found("plain-http", gitlab(MADE, url))
-    assert [(one.path, one.severity) for one in findings] == (
-        [(f"{SITE}.gitlab.url", "warning")] if told else []
-    )
     for place in ("charts.repositories.gitlab-runner", "charts.arc_crds"):
         findings = found("plain-http", every_key({place: url}))
-        assert [one.path for one in findings] == ([place] if told else [])
+        expected = [(place, "warning")] if told else []
+        assert [(one.path, one.severity) for one in findings] == expected
+
+
+APP = {"id": 1, "installation_id": 2, "private_key": {"secret": "githubAppKey"}}
+
+
+def test_what_to_make_before_up_is_a_note_with_the_commands() -> None:
+    data = github()
+    (note,) = found("prepare", data)
+    assert (note.path, note.severity) == (f"{SITE}.github", "note")
+    assert "the namespace arc-runners with the Secret app, which you make" in note.message
+    assert note.remedy == (
+        "run once: kubectl create namespace arc-runners && "
+        "kubectl -n arc-runners create secret generic app --from-literal=github_app_id=ID "
+        "--from-literal=github_app_installation_id=ID --from-file=github_app_private_key=FILE"
+    )
+    data["clusters"]["site"]["github"] |= {"url": "https://github.com/enterprises/example"}
+    (note,) = found("prepare", data)
+    assert note.remedy.endswith("generic app --from-file=github_token=FILE")
+
+
+def test_lanes_of_gitlab_share_one_namespace_to_make() -> None:
+    data = gitlab({"existing_secret": "one"})
+    lanes = data["clusters"]["site"]["gitlab"]["lanes"]
+    lanes["made"] = {"pools": ["a"], "gpus": 1, **MADE}
+    lanes["other"] = {"pools": ["a"], "gpus": 1, "privileged": True, "existing_secret": "two"}
+    (note,) = found("prepare", data)
+    assert note.path == f"{SITE}.gitlab"
+    assert "with the Secret one and two" in note.message
+    keys = "--from-file=runner-token=FILE --from-literal=runner-registration-token="
+    assert note.remedy.split(" && ") == [
+        "run once: kubectl create namespace gitlab-runners",
+        "kubectl label namespace gitlab-runners pod-security.kubernetes.io/enforce=privileged",
+        f"kubectl -n gitlab-runners create secret generic one {keys}",
+        f"kubectl -n gitlab-runners create secret generic two {keys}",
+    ]
+
+
+def test_a_namespace_of_its_own_needs_no_secret_and_one_of_this_program_nothing() -> None:
+    data = github()
+    side = data["clusters"]["site"]["github"]
+    del side["existing_secret"]
+    side["app"] = APP
+    assert found("prepare", data) == []
+    side["existing_namespace"] = True
+    (note,) = found("prepare", data)
+    assert "the namespace arc-runners, which you make" in note.message
+    assert note.remedy == "run once: kubectl create namespace arc-runners"
+
+
+def test_a_new_cluster_is_made_before_its_namespace() -> None:
+    lane = {"pools": ["gpu"], "gpus": 1}
+    data = stack_of({"gpu": {"instance_types": ["g4dn.xlarge"], "max_size": 1}}, {"gpu": lane})
+    (note,) = found("prepare", data)
+    assert "the first up makes the cluster and stops there" in note.message

@@ -252,7 +252,7 @@ def test_jobs_with_rights_run_as_an_account_of_their_own() -> None:
     assert lane.access is not None
     assert pod(lane)["serviceAccountName"] == lane.access.account == "github-mig-jobs"
     assert lane.access.namespaces == ("ci-jobs", "shared")
-    assert plan().job_namespaces == ("ci-jobs",)
+    assert plan().job_namespaces == {"ci-jobs": False, "shared": True}
     assert [rule.verbs for rule in lane.access.permissions] == [("get", "create")]
     other = gitlab()
     assert other.access is not None

@@ -132,7 +132,7 @@ SLIPS: list[tuple[str, Any, str, str]] = [
     ("clusters.existing.github.existing_secret", "a" * 254, "has 254 characters", "253"),
     (f"{GITHUB}.lanes", {}, "is empty", "add at least one entry"),
     # GitLab
-    (f"{GITLAB}.url", "gitlab.com", FORM, "like https://gitlab.com"),
+    (f"{GITLAB}.url", "gitlab.com", "is not a URL with https://", "like https://gitlab.com"),
     (f"{GITLAB}.api_token", "glpat-0123456789", "is text, but a stack file", "api_token: {secret:"),
     (f"{GITLAB}.api_token.secret", "glpat-0123456789", "is not the name of a", "only the name"),
     (

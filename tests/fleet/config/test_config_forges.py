@@ -96,6 +96,17 @@ def test_an_enterprise_takes_a_token_and_no_app(host: str) -> None:
         ("https://gitlab.com/group", "a group or project", "write https://gitlab.com, and"),
         ("https://gitlab.com/group/sub/project", "a group or project", "runner: {group_id: 42}"),
         ("https://github.com/org", "URL of GitHub", "to github:"),
+        ("http://git.example.com", "without which up is refused", "write it like https://"),
+        ("http://localhost:8080", "without which up is refused", "write it like https://"),
+        ("git.example.com", "is not a URL with https://", "write it like https://"),
+        ("https:///path", "is not a URL with https://", "write it like https://"),
+        (
+            "https://git.example.com/api/v4/",
+            "the paths of its API",
+            "write https://git.example.com",
+        ),
+        ("https://git.example.com/git?a=b", "the paths of its API", "git.example.com/git"),
+        ("https://git.example.com/#top", "the paths of its API", "write https://git.example.com"),
     ],
 )
 def test_the_url_of_gitlab_is_the_servers(url: str, message: str, remedy: str) -> None:

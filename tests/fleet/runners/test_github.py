@@ -343,8 +343,8 @@ def test_the_values_of_the_controller_have_the_charts_keys() -> None:
         "replicaCount": 1,
         "flags": {
             "logLevel": "info",
-            # The chart's `immediate` does not wait for running jobs.
-            "updateStrategy": "eventual",
+            # With `eventual`, a busy set has no listener after a change.
+            "updateStrategy": "immediate",
             "runnerMaxConcurrentReconciles": 10,
         },
         "resources": {

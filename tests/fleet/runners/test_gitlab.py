@@ -228,6 +228,14 @@ def test_config_toml_has_one_runners_table_and_names_its_namespace() -> None:
     assert re.search(r"\s*namespace\s*=", text)
 
 
+@pytest.mark.parametrize(("concurrent", "requests"), [(1, 2), (8, 2), (20, 5), (200, 20)])
+def test_requests_for_jobs_grow_with_the_jobs_and_are_never_one(
+    concurrent: int, requests: int
+) -> None:
+    config = runner_config(lane_of({f"{LANE}.concurrent": concurrent}))
+    assert config["request_concurrency"] == requests
+
+
 def test_config_toml_has_the_runners_keys() -> None:
     config = runner_config(lane_of())
     assert [(one["name"], one["patch_type"]) for one in config["kubernetes"].pop("pod_spec")] == [
@@ -235,6 +243,7 @@ def test_config_toml_has_the_runners_keys() -> None:
     ]
     assert config == {
         "executor": "kubernetes",
+        "request_concurrency": 2,
         "environment": ["NVIDIA_DRIVER_CAPABILITIES=compute,utility", "TORCH_HOME=/tmp/torch"],
         "feature_flags": {
             "FF_USE_ADVANCED_POD_SPEC_CONFIGURATION": True,

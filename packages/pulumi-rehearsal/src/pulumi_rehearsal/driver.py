@@ -318,7 +318,7 @@ class _Rehearsal:
     ) -> None:
         self._scratch = scratch
         self._world = world
-        self._existing = {(one.scope, one.type, one.id) for one in world.all()}
+        self._existing = set(_keys(world))
         self._packages = packages
         self._faults = faults
         self._artifacts = artifacts
@@ -346,7 +346,9 @@ class _Rehearsal:
                 self._check_function()
                 self._check_no_changes(f"preview {name} again")
             if between is not None:
+                before = set(_keys(self._world))
                 between(self._world)
+                self._existing |= set(_keys(self._world)) - before
             self._start_jobs()
         self._configure(revisions[-1])
         self._policies_apply = True
@@ -525,9 +527,20 @@ class _Rehearsal:
         self._scratch.unprotect()
 
     def _check_nothing_left(self) -> None:
+        """Check that destroy left what the program did not create or gave up, and nothing else."""
+        # A program gives up what it created by only reading it.
+        known = [r for r in _resources(self._state) if r.get("custom")]
+        owned = {(r["type"], r.get("id")) for r in known if not r.get("external")}
+        given_up = {(r["type"], r.get("id")) for r in known if r.get("external")} - owned
         for one in self._world.all():
-            if (one.scope, one.type, one.id) not in self._existing and not self._world.is_kept(one):
+            others = (one.scope, one.type, one.id) in self._existing or self._world.is_kept(one)
+            if not others and (one.type, one.id) not in given_up:
                 self._problem(f"left after destroy: {one.type} {one.name} ({one.id})")
+        left = set(_keys(self._world))
+        for _, type, id in sorted(self._existing - left):
+            self._problem(f"deleted, though the program did not create it: {type} {id}")
+        for type, id in sorted(given_up - {(type, id) for _, type, id in left}):
+            self._problem(f"deleted, though the program only reads it: {type} {id}")
         for resource in _resources(self._scratch.exported()):
             name = resource["urn"].rpartition("::")[2]
             self._problem(f"left in the state after destroy: {resource['type']} {name}")
@@ -577,6 +590,10 @@ def _resources(exported: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Return the resources of a stack's export; a stack without resources has no list."""
     deployment: dict[str, Any] = (exported or {}).get("deployment") or {}
     return deployment.get("resources") or []
+
+
+def _keys(world: World) -> Iterator[tuple[str, str, str]]:
+    return ((one.scope, one.type, one.id) for one in world.all())
 
 
 def _is_component(urn: str, resources: Sequence[Mapping[str, Any]]) -> bool:

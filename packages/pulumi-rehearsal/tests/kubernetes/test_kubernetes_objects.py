@@ -266,6 +266,34 @@ def test_existing_secret_is_in_every_cluster(cluster: Cluster):
     assert set(found.inputs["stringData"]) == {"token"}
 
 
+@pytest.mark.parametrize("where", [None, "https://10.0.0.1:6443"])
+def test_existing_namespace_is_read_and_not_created(cluster: Cluster, refused, where):
+    cluster.world.add(existing.namespace("ci", cluster=where))
+    assert KINDS[NAMESPACE].read("ci", cluster.home, cluster.world) is not None
+    with refused('namespaces "ci" already exists'):
+        cluster.namespace("ci")
+
+
+def test_existing_object_of_another_cluster_is_not_in_this_one(eks_cluster: Cluster):
+    eks_cluster.world.add(existing.secret("ci", "given", cluster="another"))
+    eks_cluster.world.add(existing.secret("ci", "mine", cluster="ci"))
+    found = [
+        clusters.find_object(eks_cluster.world, eks_cluster.home, SECRET, "ci", name)
+        for name in ("given", "mine")
+    ]
+    assert found[0] is None
+    assert found[1] is not None
+
+
+@pytest.mark.parametrize(("where", "holds"), [(None, True), ("another", False)])
+def test_delete_refuses_a_namespace_with_what_others_made(cluster: Cluster, refused, where, holds):
+    namespace = cluster.namespace("ci")
+    cluster.world.add(existing.secret("ci", "theirs", cluster=where))
+    reason = "namespace 'ci' holds the Secret 'theirs', which the program did not create"
+    with refused(reason) if holds else contextlib.nullcontext():
+        cluster.delete(namespace)
+
+
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_sdk_has_each_kind(kind):
     is_custom_resource = kind.token == RUNNER_SET

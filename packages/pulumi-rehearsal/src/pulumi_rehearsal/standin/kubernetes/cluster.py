@@ -32,7 +32,7 @@ SECRET: Final = "kubernetes:core/v1:Secret"
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 
 OUTSIDE: Final = "kubernetes:*"
-"""Scope of objects that exist outside the program; they are found in every cluster."""
+"""Scope of objects that exist outside the program in every cluster, see `outside_scopes`."""
 
 BUILT_IN_NAMESPACES: Final = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 
@@ -181,7 +181,7 @@ def tolerates(tolerations: tuple[Properties, ...], taint: Taint) -> bool:
 
 def namespace(world: World, scope: str, name: str) -> Resource | None:
     """Return the Namespace object; `None` for a built-in namespace."""
-    return world.get(name, NAMESPACE, scope) or world.get(name, NAMESPACE, OUTSIDE)
+    return world.get(name, NAMESPACE, scope) or outside(world, scope, NAMESPACE, name)
 
 
 def namespace_exists(world: World, scope: str, name: str) -> bool:
@@ -192,7 +192,23 @@ def namespace_exists(world: World, scope: str, name: str) -> bool:
 def find_object(world: World, scope: str, token: str, namespace: str, name: str) -> Resource | None:
     """Return a namespaced object, created in the cluster or assumed to exist in it."""
     id = f"{namespace}/{name}"
-    return world.get(id, token, scope) or world.get(id, token, OUTSIDE)
+    return world.get(id, token, scope) or outside(world, scope, token, id)
+
+
+def outside(world: World, scope: str, token: str, id: str) -> Resource | None:
+    """Return an object of the cluster that the program did not create."""
+    found = (world.get(id, token, where) for where in outside_scopes(world, scope))
+    return next((one for one in found if one is not None), None)
+
+
+def outside_scopes(world: World, scope: str) -> tuple[str, str]:
+    """Return the scopes of objects outside the program: in every cluster, and in this one.
+
+    A cluster is named by the program, an existing one by what `scope` returns without its prefix.
+    """
+    found = cloud_cluster(world, scope)
+    name = scope.removeprefix("kubernetes:") if found is None else text(found.outputs, "name")
+    return OUTSIDE, f"{OUTSIDE}/{name}"
 
 
 def _with_endpoint(scope: str, found: Iterable[Resource]) -> Resource | None:

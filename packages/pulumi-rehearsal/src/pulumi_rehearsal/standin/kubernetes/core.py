@@ -24,7 +24,7 @@ MAX_DATA_BYTES: Final = 1024 * 1024
 
 
 class Namespace(KubernetesObject):
-    """A namespace; deleting it deletes the objects in it."""
+    """A namespace; deleting it deletes the objects in it, and only those of the program may be."""
 
     token: ClassVar[str] = cluster.NAMESPACE
     computed: ClassVar[frozenset[str]] = frozenset({"status"})
@@ -58,6 +58,18 @@ class Namespace(KubernetesObject):
                 f"namespace {old.id!r} still holds the Helm release {releases[0]!r}: deleting it "
                 "would delete the release's Secret and orphan the release's objects. Take the "
                 "release's namespace from the Namespace resource"
+            )
+        others = [
+            resource
+            for scope in cluster.outside_scopes(world, old.scope)
+            for resource in world.all(scope=scope)
+            if _namespace_of(resource) == old.id
+        ]
+        if others:
+            raise Refusal(
+                f"namespace {old.id!r} holds the {others[0].type.rpartition(':')[2]} "
+                f"{others[0].name!r}, which the program did not create: deleting the namespace "
+                "would delete it. Read the namespace instead of creating it"
             )
         for resource in contents:
             world.remove(resource)

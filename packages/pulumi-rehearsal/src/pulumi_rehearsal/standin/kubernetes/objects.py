@@ -103,7 +103,7 @@ class KubernetesObject(Kind):
         return call.settings.get("upsertExistingObjects") in (True, "true")
 
     def read(self, id: str, scope: str, world: World) -> Resource | None:
-        found = world.get(id, self.token, scope) or world.get(id, self.token, cluster.OUTSIDE)
+        found = world.get(id, self.token, scope) or cluster.outside(world, scope, self.token, id)
         if found is None or not world.jobs.is_terminating(found):
             return found
         metadata = {**mapping(found.outputs, "metadata"), "deletionTimestamp": DELETED_AT}
@@ -119,8 +119,8 @@ class KubernetesObject(Kind):
             raise Refusal(
                 f"resource {id} was not successfully created by the Kubernetes API server : "
                 f'{self._plural} "{lookup(call.inputs, "metadata.name")}" already exists: give one '
-                "of the two another metadata.name; to take it over, set upsertExistingObjects on "
-                "the provider"
+                "of the two another metadata.name; or if others made it, read it, or take it over "
+                "with upsertExistingObjects of the provider"
             )
         self._refuse(call, world)
         return id, self._outputs(call.inputs, _created(call))

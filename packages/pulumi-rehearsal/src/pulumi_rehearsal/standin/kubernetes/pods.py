@@ -200,4 +200,5 @@ def _exists(world: World, scope: str, token: str, namespace: str, name: str) -> 
 
 
 def _exists_unnamespaced(world: World, scope: str, token: str, name: str) -> bool:
-    return any(world.get(name, token, where) is not None for where in (scope, cluster.OUTSIDE))
+    found = world.get(name, token, scope) or cluster.outside(world, scope, token, name)
+    return found is not None
