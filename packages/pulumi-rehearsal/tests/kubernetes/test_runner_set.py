@@ -8,7 +8,8 @@ from pulumi_rehearsal.standin.kubernetes import arc_templates, world_faults
 from pulumi_rehearsal.standin.kubernetes.arc import DEFINITION, RUNNER_SET
 from pulumi_rehearsal.standin.kubernetes.component import token
 from pulumi_rehearsal.standin.kubernetes.release import release_of
-from pulumi_rehearsal.standin.kubernetes.runner_set import SET_ID, WAIT_FOR
+from pulumi_rehearsal.standin.kubernetes.runner_set import ROLE, SET_ID
+from pulumi_rehearsal.standin.kubernetes.waits import WAIT_FOR, unmet
 
 ACCOUNT = ("arc-system", "arc-gha-rs-controller")
 WAITS = {WAIT_FOR: "jsonpath={.status.phase}=Running"}
@@ -67,6 +68,61 @@ def test_set_that_does_not_start_fails_if_it_waits_and_is_a_fault_else(
     made = lane(cluster, **{"annotations": {}, **changes})
     assert made.outputs["status"] == {}
     assert [reason in fault for fault in world_faults(cluster.world)] == [True]
+
+
+def test_set_that_waits_for_something_else_times_out(cluster: Cluster, refused):
+    cluster.controller()
+    with refused("timed out waiting for the condition: jsonpath={.status.phse}=Running never"):
+        lane(cluster, annotations={WAIT_FOR: "jsonpath={.status.phse}=Running"})
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_met"),
+    [
+        ("jsonpath={.status.phase}=Running", True),
+        ("jsonpath={.status.phase}=Pending", False),
+        ("jsonpath={.metadata.annotations.set-id}", True),
+        ("jsonpath={.metadata.annotations.other}", False),
+        ("condition=Ready", True),
+        ("condition=Ready=False", False),
+        ("condition=Available", False),
+        ('["condition=Ready", "jsonpath={.status.phase}=Running"]', True),
+        ('["condition=Ready", "jsonpath={.status.phase}"', False),
+        ("phase=Running", False),
+    ],
+)
+def test_condition_of_a_wait(expression, is_met):
+    annotations = {WAIT_FOR: expression, "set-id": "7"}
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    outputs = {"metadata": {"annotations": annotations}, "status": status}
+    assert list(unmet(outputs)) == ([] if is_met else [expression])
+
+
+def test_roles_of_a_busy_set_wait_for_its_jobs(cluster: Cluster, refused):
+    cluster.controller()
+    lane(cluster)
+    role = cluster.world.find(ROLE)
+    cluster.busy(minutes=30)
+    with refused("cleanup-protection.*timed out waiting for the condition: jobs still run"):
+        cluster.delete(role)  # 600 s
+    cluster.delete(role, timeout_s=3600)
+    assert cluster.world.find(ROLE) is None
+
+
+def test_role_that_is_deleted_without_its_set_is_a_fault(cluster: Cluster):
+    cluster.controller()
+    made = lane(cluster, containerMode={"type": "kubernetes-novolume"})
+    (role,) = [one for one in cluster.world.all(ROLE) if one.id.endswith("kube-mode")]
+    cluster.delete(role)
+    assert ["removes the finalizer" in fault for fault in world_faults(cluster.world)] == [True]
+    cluster.delete(made)
+    assert world_faults(cluster.world) == []
+
+
+def test_name_and_runner_group_change_in_place(cluster: Cluster):
+    cluster.controller()
+    made = lane(cluster)
+    assert cluster.change(made, spec={"runnerGroup": "gpus"})
 
 
 def test_create_refuses_a_name_that_github_has_already(cluster: Cluster, refused):

@@ -81,6 +81,11 @@ class Jobs:
         job = self._jobs.get(_key(resource))
         return int(job is not None and job.end_s > self._time(resource))
 
+    def outlasts(self, resource: Resource, limit_s: float) -> bool:
+        """Whether a job on the object lasts longer than a wait that begins with this command."""
+        job = self._jobs.get(_key(resource))
+        return job is not None and job.end_s > self.now_s + limit_s
+
     def wait(self, resource: Resource, limit_s: float) -> int:
         """Wait for the jobs on the object; return how many still run after the limit.
 

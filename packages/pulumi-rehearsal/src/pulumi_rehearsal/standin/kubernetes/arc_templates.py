@@ -16,7 +16,7 @@ from typing import Any, Final
 from pulumi_rehearsal.standin.kind import Properties
 from pulumi_rehearsal.standin.kubernetes import arc
 from pulumi_rehearsal.standin.kubernetes.release import Release
-from pulumi_rehearsal.standin.properties import lookup, mapping, objects, text
+from pulumi_rehearsal.standin.properties import lookup, mapping, objects, strings, text
 
 API_VERSION: Final = f"{arc.GROUP}/{arc.VERSION}"
 CLEANUP: Final = "actions.github.com/cleanup-protection"
@@ -46,6 +46,12 @@ _KUBE_MODE_RULES: Final = (
     ("batch", "jobs", "get list create delete"),
     ("", "secrets", "get list create delete"),
 )
+
+
+def set_of(found: Properties) -> tuple[str | None, str | None]:
+    """Return namespace and name of the set to which an object of the chart belongs."""
+    labels = strings(found, "metadata.labels")
+    return labels.get(SET_NAMESPACE_LABEL), labels.get(SET_NAME_LABEL)
 
 
 def set_name(release: Release) -> str:

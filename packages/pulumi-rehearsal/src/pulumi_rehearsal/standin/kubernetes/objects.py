@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin import schema
 from pulumi_rehearsal.standin.kind import Call, Invalid, Kind, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.kubernetes import cluster, manifest
+from pulumi_rehearsal.standin.kubernetes import arc, arc_templates, cluster, manifest
 from pulumi_rehearsal.standin.kubernetes.release import key_set
-from pulumi_rehearsal.standin.properties import lookup, mapping, strings, text
+from pulumi_rehearsal.standin.properties import items, lookup, mapping, strings, text
 from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
@@ -140,6 +140,16 @@ class KubernetesObject(Kind):
 
     def delete(self, old: Resource, world: World) -> None:
         cluster.require_alive(world, old.scope, f"{self._noun} {old.id!r}")
+
+    def remove(self, old: Resource, world: World, timeout_s: float) -> None:
+        # The controller of ARC removes the finalizer of a set's account and roles with the set.
+        if arc_templates.CLEANUP in items(old.inputs, "metadata.finalizers"):
+            for one in world.all(arc.RUNNER_SET, old.scope):
+                same = arc_templates.set_of(one.inputs) == arc_templates.set_of(old.inputs)
+                if same and world.jobs.outlasts(one, timeout_s or DEFAULT_TIMEOUT_S):
+                    reason = f"jobs still run on {one.type.rpartition(':')[2]} {one.id!r}"
+                    raise Refusal(timed_out(old, reason=reason, finalizer=arc_templates.CLEANUP))
+        super().remove(old, world, timeout_s)
 
     def identify(self, call: Call, world: World) -> str:
         # pulumi-kubernetes provider/pkg/clients

@@ -13,25 +13,33 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
-from pulumi_rehearsal.standin.kubernetes import arc, arc_templates, cluster, pods
+from pulumi_rehearsal.standin.kubernetes import arc, arc_templates, cluster, pods, waits
 from pulumi_rehearsal.standin.kubernetes.objects import (
     DEFAULT_TIMEOUT_S,
     KubernetesObject,
     timed_out,
 )
 from pulumi_rehearsal.standin.kubernetes.release import Release, releases
-from pulumi_rehearsal.standin.properties import given, lookup, mapping, objects, strings, text
+from pulumi_rehearsal.standin.properties import (
+    given,
+    items,
+    lookup,
+    mapping,
+    objects,
+    strings,
+    text,
+)
 from pulumi_rehearsal.standin.rules import Problem
 
 if TYPE_CHECKING:
     from pulumi_rehearsal.standin.world import World
 
+ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:Role"
 ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
 STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 
 FINALIZER: Final = "autoscalingrunnerset.actions.github.com/finalizer"
 SET_ID: Final = "runner-scale-set-id"
-WAIT_FOR: Final = "pulumi.com/waitFor"
 
 MAX_SET_NAME: Final = 45
 
@@ -43,12 +51,10 @@ SECRET_KEYS: Final = (
 Account = tuple[str, str]
 """Namespace and name of a ServiceAccount."""
 
-_READ_AT_CREATION: Final = (
-    "githubConfigUrl",
-    "runnerGroup",
-    "runnerScaleSetLabels",
-    "runnerScaleSetName",
-)
+_READ_AT_CREATION: Final = ("githubConfigUrl", "runnerScaleSetLabels")
+"""Fields that the controller sends only once; it does change a set's name and runner group."""
+
+_PROTECTED: Final = (pods.SERVICE_ACCOUNT, ROLE, ROLE_BINDING)
 
 
 class RunnerSet(KubernetesObject):
@@ -76,9 +82,6 @@ class RunnerSet(KubernetesObject):
 
     def relation_problems(self, call: Call, world: World) -> Iterator[str]:
         yield from relation_problems(call.inputs, call.scope, world)
-        if WAIT_FOR in mapping(call.inputs, "metadata.annotations"):
-            for reason in start_problems(call.inputs, call.scope, world):
-                yield f"timed out waiting for the condition: {reason}"
 
     def create(self, call: Call, world: World) -> tuple[str, Properties]:
         name = arc.definition_name("autoscalingrunnersets")
@@ -91,12 +94,12 @@ class RunnerSet(KubernetesObject):
                 f'"{kind}" in version "{version}"'
             )
         id, outputs = super().create(call, world)
-        return id, _started(outputs, call, world)
+        return id, self._started(outputs, call, world)
 
     def update(self, call: Call, old: Resource, world: World) -> Properties:
         for reason in update_problems(old.inputs, call.inputs):
             raise Refusal(f"{self._noun} {old.id!r}: {reason}")
-        return _started(super().update(call, old, world), call, world)
+        return self._started(super().update(call, old, world), call, world)
 
     def delete(self, old: Resource, world: World) -> None:
         super().delete(old, world)
@@ -109,19 +112,27 @@ class RunnerSet(KubernetesObject):
         if count := world.jobs.wait(old, timeout_s or DEFAULT_TIMEOUT_S):
             raise Refusal(timed_out(old, count, finalizer=FINALIZER))
 
+    def _started(self, outputs: Properties, call: Call, world: World) -> Properties:
+        """Return the outputs after the controller has registered the set and started its listener.
 
-def _started(outputs: Properties, call: Call, world: World) -> Properties:
-    """Return the outputs after the controller has registered the set and started its listener."""
-    if any(start_problems(call.inputs, call.scope, world)):
-        return {**outputs, "status": {}}
-    metadata = mapping(outputs, "metadata")
-    number = int(str(metadata["uid"])[:4], 16)
-    annotations = {**mapping(metadata, "annotations"), SET_ID: str(number)}
-    return {
-        **outputs,
-        "metadata": {**metadata, "annotations": annotations},
-        "status": {"currentRunners": 0, "phase": "Running"},
-    }
+        Raises `Refusal` if the set waits for a condition that never comes true.
+        """
+        reasons = list(start_problems(call.inputs, call.scope, world))
+        metadata = mapping(outputs, "metadata")
+        annotations = mapping(metadata, "annotations")
+        status: Properties = {}
+        if not reasons:
+            annotations = {**annotations, SET_ID: str(int(str(metadata["uid"])[:4], 16))}
+            status = {"currentRunners": 0, "phase": "Running"}
+        metadata = {**metadata, "annotations": annotations}
+        outputs = {**outputs, "metadata": metadata, "status": status}
+        for condition in waits.unmet(outputs):
+            reason = "; ".join(reasons) or f"{condition} never comes true"
+            raise Refusal(
+                f"{self._noun} {self.identify(call, world)!r}: timed out waiting for the "
+                f"condition: {reason}"
+            )
+        return outputs
 
 
 def set_name(found: Properties) -> str:
@@ -145,6 +156,25 @@ def faults(world: World) -> Iterator[str]:
         elif one.urn:  # of another one the roles are not known
             for reason in start_problems(one.inputs, one.scope, world):
                 yield f"AutoscalingRunnerSet {one.id!r} does not start: {reason}"
+            yield from _stuck(one, world)
+
+
+def _stuck(runner_set: Resource, world: World) -> Iterator[str]:
+    """Describe accounts and roles that were deleted although their set stays."""
+    for kind in _PROTECTED:
+        for one in world.gone(kind):
+            if (
+                one.scope == runner_set.scope
+                and arc_templates.set_of(one.inputs) == arc_templates.set_of(runner_set.inputs)
+                and arc_templates.CLEANUP in items(one.inputs, "metadata.finalizers")
+                and world.get(one.id, kind, one.scope) is None
+            ):
+                yield (
+                    f"{kind.rpartition(':')[2]} {one.id!r} was deleted, but AutoscalingRunnerSet "
+                    f"{runner_set.id!r} stays, and the controller removes the finalizer "
+                    f"{arc_templates.CLEANUP} only with the set: the deletion never ends. Give the "
+                    "set another name with such a change, so that all its objects are replaced"
+                )
 
 
 def relation_problems(
