@@ -25,6 +25,8 @@ from change.fields import field_changes
 from fleet.clusters.eks import EKS_DELETE_MINUTES
 from fleet.report.model import Cluster, Lane, Pool, Report, Section
 
+RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+
 _FAIL: Final = "Jobs that run on them fail"
 _GO_ON: Final = "A longer job goes on: the update fails, and the next one continues"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, get_args
 
+from change.consequences import RELEASE
 from change.document import (
     MAX_PROPERTIES,
     MAX_RESOURCES,
@@ -22,7 +23,6 @@ from change.steps import Step
 
 CLUSTER: Final = "gpu-runners:index:RunnerCluster"
 
-_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 _CHART: Final = "kubernetes:helm.sh/v4:Chart"
 
 _COMPONENTS: Final[tuple[tuple[str, Kind, tuple[str, ...]], ...]] = (
@@ -34,16 +34,16 @@ _COMPONENTS: Final[tuple[tuple[str, Kind, tuple[str, ...]], ...]] = (
     ("aws:NodeGroup", "pool", ("aws:eks/nodeGroup:NodeGroup",)),
     ("oci:NodePool", "pool", ("oci:ContainerEngine/nodePool:NodePool",)),
     # An older version of this program installed lanes as releases.
-    ("runners:ArcLane", "GitHub lane", (_CHART, _RELEASE)),
-    ("runners:GitLabLane", "GitLab lane", (_CHART, _RELEASE)),
-    ("gpu:DevicePlugin", "GPU stack", (_RELEASE,)),
+    ("runners:ArcLane", "GitHub lane", (_CHART, RELEASE)),
+    ("runners:GitLabLane", "GitLab lane", (_CHART, RELEASE)),
+    ("gpu:DevicePlugin", "GPU stack", (RELEASE,)),
     ("gpu:HostDevices", "GPU stack", ()),
-    ("gpu:Operator", "GPU stack", (_RELEASE,)),
-    ("aws:ClusterAutoscaler", "autoscaler", (_RELEASE,)),
+    ("gpu:Operator", "GPU stack", (RELEASE,)),
+    ("aws:ClusterAutoscaler", "autoscaler", (RELEASE,)),
     ("oci:OkeAutoscaler", "autoscaler", ("oci:ContainerEngine/addon:Addon",)),
     ("aws:EksAddons", "add-ons", ()),
     ("oci:OkeAddons", "add-ons", ()),
-    ("runners:ArcController", "controller", (_RELEASE,)),
+    ("runners:ArcController", "controller", (RELEASE,)),
 )
 
 COMPONENTS: Final[Mapping[str, tuple[Kind, frozenset[str]]]] = {

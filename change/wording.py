@@ -10,6 +10,7 @@ from typing import Final
 
 from change.consequences import (
     FIXED,
+    RELEASE,
     Reach,
     Update,
     consequence,
@@ -39,6 +40,11 @@ _EVENTS: Final[dict[Operation, str]] = {
     "import": "is imported",
     "other": "is refreshed or discarded",
 }
+
+_HELM: Final = (
+    "An older version installed it with Helm, which waits 10 minutes: after a failure, run pulumi "
+    "refresh before the next update"
+)
 
 EFFECTS: Final = {"replace": "replaced", "delete": "removed"}
 """Operation of the engine and effect in `change.consequences`."""
@@ -235,6 +241,10 @@ def _consequence(group: Group, document: Document, found: Reach) -> Iterator[str
             effect = "moved" if update.effect == "moved" else effect
         if text := consequence(what, effect, kind, minutes=found.minutes, jobs=found.jobs):
             yield f": {text}"
+    if what == "lane" and any(
+        (one.operation, one.type) == ("delete", RELEASE) for one in group.resources
+    ):
+        yield f". {_HELM}"
     if any(one.protected and one.operation in ("replace", "delete") for one in group.resources):
         yield "; it is protected, so the engine refuses"
 

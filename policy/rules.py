@@ -29,11 +29,14 @@ VOLUME: Final = "aws:ebs/volume:Volume"
 NODE_POOL: Final = "oci:ContainerEngine/nodePool:NodePool"
 KUBERNETES_SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 (a type)
 CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
-CHART_TYPES: Final = frozenset(
-    {"kubernetes:helm.sh/v3:Release", "kubernetes:helm.sh/v3:Chart", "kubernetes:helm.sh/v4:Chart"}
-)
+RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+SCALE_SET: Final = "kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"
 
 Rule = Callable[[Resource, Declared], Iterator[str]]
+
+_CHART_LABELS: Final = {SCALE_SET: "helm.sh/chart", "kubernetes:apps/v1:Deployment": "chart"}
+"""Label with chart and version of the objects that lanes are made of."""
+_CHARTS_OF_LABELS: Final = {"gha-rs": "gha-runner-scale-set", "gitlab-runner": "gitlab-runner"}
 
 _EXACT_VERSION: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _TAINTS: Final = re.compile(r"register-with-taints[= ][\"']?([^\s\"']+)")
@@ -115,13 +118,21 @@ def no_plaintext_tokens(resource: Resource, _declared: Declared) -> Iterator[str
 
 
 def pinned_charts(resource: Resource, declared: Declared) -> Iterator[str]:
-    """Require the chart versions of this repository or of the stack file."""
-    if resource.type not in CHART_TYPES:
-        return
-    chart, version = resource.at("chart"), resource.at("version")
-    if UNKNOWN in (chart, version):
-        return
-    name = str(chart).rstrip("/").rpartition("/")[2]
+    """Require the chart versions of this repository or of the stack file.
+
+    A v4 Chart does not show its inputs to a policy. Its objects do, in a label.
+    """
+    if resource.type == RELEASE:
+        chart, version = resource.at("chart"), resource.at("version")
+        if UNKNOWN in (chart, version):
+            return
+        name = str(chart).rstrip("/").rpartition("/")[2]
+    else:
+        label = str(resource.at("metadata", "labels", _CHART_LABELS.get(resource.type, "")))
+        stem, _, version = label.rpartition("-")
+        name = _CHARTS_OF_LABELS.get(stem, "")
+        if not name:
+            return
     if not isinstance(version, str) or not _EXACT_VERSION.fullmatch(version):
         yield f"version: {version} of chart {name} is not an exact version; write one like 1.2.3"
     elif name in CHARTS and name in get_args(ChartName):
@@ -249,21 +260,18 @@ def _privileged_lane(resource: Resource) -> tuple[str, str]:
     if resource.type == CONFIG_MAP:
         for path, text in texts(resource.at("data"), "data"):
             if _PRIVILEGED.search(text):
-                return resource.name.removesuffix("-job-pod"), path
-    if resource.type in CHART_TYPES:
-        lane = resource.name.removesuffix("-release")
-        chart = str(resource.at("chart")).rpartition("/")[2]
-        if chart == "gha-runner-scale-set":
-            if resource.at("values", "containerMode", "type") == "dind":
-                return lane, "values.containerMode.type"
-            if path := _privileged_at(resource.at("values", "template"), "values.template"):
-                return lane, path
-        if chart == "gitlab-runner":
-            if is_true(resource.at("values", "runners", "privileged")):
-                return lane, "values.runners.privileged"
-            if _PRIVILEGED.search(str(resource.at("values", "runners", "config"))):
-                return lane, "values.runners.config"
+                return _lane(resource.name), path
+    if resource.type == SCALE_SET:
+        path = _privileged_at(resource.at("spec", "template"), "spec.template")
+        if path:
+            return _lane(resource.name), path
     return "", ""
+
+
+def _lane(name: str) -> str:
+    """Return the lane of an object: `<lane>-job-pod`, or `<lane>-<generation>:<object>`."""
+    chart, colon, _ = name.partition(":")
+    return chart.rpartition("-")[0] if colon else name.removesuffix("-job-pod")
 
 
 def _privileged_at(value: Any, path: str) -> str:

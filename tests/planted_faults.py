@@ -49,6 +49,13 @@ def made_on_gitlab(**lanes: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
+def without_tls() -> dict[str, Any]:
+    """Return a stack whose GitLab server has no TLS."""
+    data = on_gitlab()
+    data["clusters"]["ci"]["gitlab"]["url"] = "http://gitlab.example.com"
+    return data
+
+
 def on_oke(pool: dict[str, Any] | None = None, /, **lane: Any) -> dict[str, Any]:
     """Return a stack with one GitHub lane on one OKE pool of A10."""
     system = {"shape": "VM.Standard.E5.Flex", "ocpus": 2, "memory_gb": 16}
@@ -300,6 +307,8 @@ FAULTS: dict[str, dict[str, Any]] = {
     ),
     # the second part
     f"containers of the Docker daemon see no GPU ({ARC}#2553)": DOCKER,
+    "`up` makes the namespace of a Secret that must exist before it": on_eks(),
+    "a GitLab server without TLS is refused by `up`": without_tls(),
     "an older ARC ignores labels of scale sets": (
         {**on_eks(labels=["cuda"]), "charts": {"arc_version": "0.13.1"}}
     ),

@@ -15,6 +15,8 @@ from pulumi_rehearsal.engine import Outcome
 from pulumi_rehearsal.result import Result
 from pulumi_rehearsal.standin.aws import set_desired_size
 from pulumi_rehearsal.standin.faults import EACH_ONCE, Fault, Step
+from pulumi_rehearsal.standin.jobs import Busy
+from pulumi_rehearsal.standin.world import World
 
 from rehearsal.run import rehearse
 from tests.exhaustive import exhaustive
@@ -23,6 +25,8 @@ from tests.test_policy_engine import PACK, PACK_IS_COMPLETE
 
 STAGING = ROOT / "Pulumi.staging.yaml"
 POOL = "clusters.ci-staging.eks.pools.t4"
+LANE = "clusters.ci-staging.github.lanes.gpu-t4-staging"
+SCALE_SET = "kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"
 
 pytestmark = pytest.mark.engine
 
@@ -51,24 +55,30 @@ def names(outcome: Outcome, operation: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def changes(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """One stack that is changed three times, each time in ways that do not touch each other."""
+    """One stack that is changed four times in different places, with a job on every lane."""
     folder = tmp_path_factory.mktemp("changes")
     upgrade = {"charts.arc_version": "0.15.0"}
-    replacement = {**upgrade, f"{POOL}.instance_types": ["g4dn.2xlarge"]}
+    sizes = {f"{POOL}.min_size": 2, f"{POOL}.max_size": 3}
+    labels = {**upgrade, f"{LANE}.labels": ["other"]}
+    replacement = {**labels, f"{POOL}.instance_types": ["g4dn.2xlarge"]}
+    removal = {**replacement, f"{POOL}.max_size": 5, "clusters.ci-staging.gitlab": None}
     # The sizes of t4 that the autoscaler has set before each change.
-    sizes = iter([1, 2, 2])
+    live = iter([1, 2, 2, 2])
+
+    def between(world: World) -> None:
+        set_desired_size(world, "ci-staging", "t4", next(live))
+        world.jobs.start()
+
     return rehearse(
         STAGING,
         to=[
-            changed(folder, "upgrade", {**upgrade, f"{POOL}.min_size": 2, f"{POOL}.max_size": 3}),
+            changed(folder, "upgrade", {**upgrade, **sizes}),
+            changed(folder, "labels", {**labels, **sizes}),
             changed(folder, "replacement", replacement),
-            changed(
-                folder,
-                "removal",
-                {**replacement, f"{POOL}.max_size": 5, "clusters.ci-staging.gitlab": None},
-            ),
+            changed(folder, "removal", removal),
         ],
-        between=lambda world: set_desired_size(world, "ci-staging", "t4", next(sizes)),
+        between=between,
+        busy=[Busy(runners="*", minutes=30)],
         folder=folder / "left",
     )
 
@@ -101,17 +111,24 @@ def test_a_shipped_stack_is_created_unchanged_and_destroyed(stack: str, tmp_path
     )
 
 
-def test_changes_come_to_rest_and_leave_nothing(changes: Result) -> None:
+def test_changes_come_to_rest_lose_no_lane_and_kill_no_job(changes: Result) -> None:
     assert changes.problems == ()
+    assert not [one.title for one in changes.phases if "once more" in one.title], "one up suffices"
     assert not [line for line in changes.warnings if "under running" in line], (
         "EKS sets all three sizes at once: an old desired size would remove nodes with jobs"
     )
 
 
-def test_an_arc_minor_upgrade_replaces_every_scale_set(changes: Result) -> None:
-    up = changes.phase("up Pulumi.upgrade.yaml")
-    assert names(up, "replace") == {"ci-staging-github-gpu-t4-staging-release"}
-    assert "ci-staging-arc-release" in names(up, "update"), "the controller is upgraded"
+@pytest.mark.parametrize("change", ["upgrade", "labels"])
+def test_a_scale_set_that_cannot_change_gets_a_successor(change: str, changes: Result) -> None:
+    up = changes.phase(f"up Pulumi.{change}.yaml")
+    made, removed = names(up, "create"), names(up, "delete")
+    assert names(up, "replace") == set(), "nothing is removed before its successor is there"
+    assert {name.partition(":")[0].rpartition("-")[0] for name in made | removed} == {
+        "ci-staging-github-gpu-t4-staging"
+    }
+    assert made.isdisjoint(removed)
+    assert ("ci-staging-arc-release" in names(up, "update")) == (change == "upgrade")
 
 
 def test_a_raised_minimum_above_the_running_nodes_is_accepted(changes: Result) -> None:
@@ -122,13 +139,14 @@ def test_a_raised_minimum_above_the_running_nodes_is_accepted(changes: Result) -
 
 def test_a_changed_instance_type_replaces_the_pool_and_its_tags_only(changes: Result) -> None:
     up = changes.phase("up Pulumi.replacement.yaml")
-    replaced = names(up, "replace")
+    replaced = {name for name in names(up, "replace") if "-gitlab-" not in name}
     assert "ci-staging-t4" in replaced
     assert all(name == "ci-staging-t4" or name.startswith("ci-staging-t4-") for name in replaced)
-    assert names(up, "update") == {
-        "ci-staging-github-gpu-t4-staging-release",
-        "ci-staging-gitlab-t4-staging-release",
+    assert {name.partition(":")[2].partition("/")[0] for name in names(up, "update")} == {
+        "arc-runners",
+        "gitlab-runners",
     }, "the lanes' fair share follows the larger node"
+    assert names(up, "create") == names(up, "delete") == set()
 
 
 def test_a_raised_maximum_keeps_the_desired_size(changes: Result) -> None:
@@ -143,11 +161,26 @@ def test_a_removed_lane_deletes_only_its_own_resources(changes: Result) -> None:
     assert names(up, "replace") == set()
 
 
+def test_a_set_that_somebody_deletes_while_its_job_runs_is_not_called_unchanged(
+    tmp_path: Path,
+) -> None:
+    def between(world: World) -> None:
+        world.jobs.start()
+        (one,) = world.all(SCALE_SET)
+        world.jobs.terminate(one)
+
+    again = changed(tmp_path, "again", {})
+    busy = [Busy(runners="gpu-*", minutes=30)]
+    result = rehearse(STAGING, to=again, between=between, busy=busy, folder=tmp_path / "left")
+    assert any("is being deleted since" in one for one in result.problems)
+    assert any("`pulumi refresh`" in one for one in result.problems), "it says what to do"
+
+
 WAYS: tuple[Step, ...] = ("create", "delete")
 ONE_PER_LAYER = (
     "ci-staging-network-vpc",
     "ci-staging-t4",
-    "ci-staging-github-gpu-t4-staging-release",
+    "ci-staging-github-gpu-t4-staging-fef6c:arc-runners/gpu-t4-staging-fef6c",
 )
 
 

@@ -18,12 +18,20 @@ _JOBS: Final = {
     ),
     MANAGER: "kubectl get pods -n {namespace} -l app={name}",
 }
-_REGISTRATION: Final = (
-    "ARC did not register the scale set {namespace}/{name} at GitHub: the lane takes no jobs.\n"
-    "    kubectl logs -n arc-systems deployment/arc-controller says why. Usual causes: the App or "
-    "its installation, the keys of the Secret, the url, a runner group that does not exist. Then "
-    "run `make up` again."
-)
+_START: Final = {
+    SCALE_SET: (
+        "ARC did not register the scale set {namespace}/{name} at GitHub: the lane takes no jobs.\n"
+        "    kubectl logs -n arc-systems deployment/arc-controller-gha-rs-controller says why. "
+        "Usual causes: the Secret or its keys, the App or its installation, the url, a runner "
+        "group that does not exist. Then run `make up` again."
+    ),
+    MANAGER: (
+        "The runner manager {namespace}/{name} did not start: the lane takes no jobs.\n"
+        "    kubectl describe pods -n {namespace} -l app={name} says why. Usual causes: the Secret "
+        "of existing_secret or one of its two keys is missing, the token is not a runner's, the "
+        "url. Then run `make up` again."
+    ),
+}
 _REMOVAL: Final = (
     "{namespace}/{name} is not gone yet: it waits for its running jobs, and no job was ended. It "
     "takes no new ones; if the lane still exists, its successor does.\n"
@@ -55,6 +63,6 @@ def _explain(args: pulumi.ErrorHookArgs) -> bool:
     names = {"namespace": metadata.get("namespace"), "name": metadata.get("name")}
     if args.failed_operation == "delete":
         pulumi.log.error(_REMOVAL.format(jobs=_JOBS[args.type].format(**names), **names))
-    elif args.type == SCALE_SET:
-        pulumi.log.error(_REGISTRATION.format(**names))
+    else:
+        pulumi.log.error(_START[args.type].format(**names))
     return False

@@ -11,7 +11,7 @@ with jobs alone (`fleet.kubernetes.pods.NOT_EVICTABLE`).
   only a number works without one (actions/actions-runner-controller#4493, #4618; kubernetes
   pkg/controller/disruption/disruption.go, getExpectedPodCount).
 - An idle runner would block every drain. It is not ready (`fleet.runners.github`), and
-  `AlwaysAllow` lets pods that are not ready go. A job is protected some seconds after its start.
+  `AlwaysAllow` lets pods that are not ready go. A job is protected within ten seconds of its start.
 """
 
 from __future__ import annotations

@@ -92,9 +92,7 @@ _DOCKER = Resources(cpu_m=500, memory_mib=1024, disk_mib=20 * 1024)
 # The image's entry point is a shell; this script starts the runner.
 _RUN = ("/home/runner/run.sh",)
 
-_HAS_A_JOB = Probe(
-    command=("sh", "-c", "grep -qs 'Runner[.]Worker' /proc/[0-9]*/cmdline"), period_seconds=5
-)
+_HAS_A_JOB = Probe(command=("sh", "-c", "grep -qs 'Runner[.]Worker' /proc/[0-9]*/cmdline"))
 """A runner is ready while it runs a job: it then has a worker process. Evictions wait for pods that
 are ready, so that an idle runner leaves a node that drains. ARC only displays readiness
 (actions/actions-runner-controller controllers/actions.github.com/ephemeralrunner_controller.go)."""

@@ -78,6 +78,14 @@ def test_a_drained_lane_is_one_alert_with_its_cause_its_jobs_and_the_limit() -> 
     )
 
 
+def test_a_lane_that_helm_installed_needs_a_refresh_after_a_failure() -> None:
+    """Helm purges the record of a release whose removal it does not wait for to the end."""
+    release = resource("delete", type="kubernetes:helm.sh/v3:Release")
+    one = group("replace", kind="GitHub lane", name="gpu", called_out=True, resources=[release])
+    (text,) = alerts_of(subjects=[one])
+    assert text.endswith("after a failure, run pulumi refresh before the next update")
+
+
 def test_a_lane_that_moves_is_not_called_lost() -> None:
     one = group("delete", kind="GitHub lane", name="gpu", called_out=True)
     moved = {**update("moved", "lane", "ci/github/gpu"), "to": "other"}

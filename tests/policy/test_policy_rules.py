@@ -301,13 +301,35 @@ def test_a_chart_of_the_catalog_needs_the_pinned_version() -> None:
     assert not violations("pinned-charts", Resource(type="a:b:C", name="x", inputs={"chart": name}))
 
 
+def scale_set(version: str = ARC_SCALE_SET.version, **spec: Any) -> Resource:
+    metadata = {"labels": {"helm.sh/chart": f"gha-rs-{version}"}}
+    return rendered(rules.SCALE_SET, {"metadata": metadata, "spec": spec})
+
+
+def rendered(kind: str, inputs: dict[str, Any]) -> Resource:
+    """Return an object of the chart of lane x, as the engine names it."""
+    return Resource(type=kind, name="ci-github-x-01234:arc-runners/x-01234", inputs=inputs)
+
+
+def test_the_objects_of_a_lane_show_the_version_of_their_chart() -> None:
+    assert not violations("pinned-charts", scale_set())
+    (violation,) = violations("pinned-charts", scale_set("0.13.1"))
+    assert f"is pinned to {ARC_SCALE_SET.version}" in violation
+    manager = {"metadata": {"labels": {"chart": "gitlab-runner-0.13.1"}}}
+    assert violations("pinned-charts", rendered("kubernetes:apps/v1:Deployment", manager))
+    other = {"metadata": {"labels": {"chart": "their-own-1"}}}
+    assert not violations("pinned-charts", rendered("kubernetes:apps/v1:Deployment", other))
+    chart = Resource(type="kubernetes:helm.sh/v4:Chart", name="ci-github-x-01234", inputs={})
+    assert not violations("pinned-charts", chart), "its inputs never reach a policy"
+
+
 def test_the_stack_file_can_change_the_version_of_arc_only() -> None:
     body = stackfiles.body("staging")
-    body["charts"] = {"arc_version": "0.13.1"}
+    body["charts"] = {"arc_version": "0.14.1"}
     by = declared(body)
-    assert not violations("pinned-charts", release(ARC_SCALE_SET.chart, "0.13.1"), by)
-    assert violations("pinned-charts", release(ARC_SCALE_SET.chart, ARC_SCALE_SET.version), by)
-    assert violations("pinned-charts", release(GITLAB_RUNNER.chart, "0.13.1"), by)
+    assert not violations("pinned-charts", scale_set("0.14.1"), by)
+    assert violations("pinned-charts", scale_set(ARC_SCALE_SET.version), by)
+    assert violations("pinned-charts", release(GITLAB_RUNNER.chart, "0.14.1"), by)
 
 
 def privileged_lanes() -> list[Any]:
@@ -315,16 +337,13 @@ def privileged_lanes() -> list[Any]:
     hook = json.dumps({"spec": runner}, indent=2)
     toml = "[[runners]]\n[runners.kubernetes]\nprivileged = true\n"
     patch = '[[runners]]\npatch = """{\\"securityContext\\": {\\"privileged\\": true}}"""\n'
-    arc, gitlab = ARC_SCALE_SET.chart, GITLAB_RUNNER.chart
     return [
-        release(arc, "0.14.2", {"containerMode": {"type": "dind"}}, "ci-github-x"),
-        release(arc, "0.14.2", {"template": {"spec": runner}}, "ci-github-x"),
+        scale_set(template={"spec": runner}),
         Resource(
             type=rules.CONFIG_MAP, name="ci-github-x-job-pod", inputs={"data": {"a.yaml": hook}}
         ),
-        release(gitlab, "0.86.0", {"runners": {"config": toml}}, "ci-github-x"),
-        release(gitlab, "0.86.0", {"runners": {"config": patch}}, "ci-github-x"),
-        release(gitlab, "0.86.0", {"runners": {"privileged": True}}, "ci-github-x"),
+        rendered(rules.CONFIG_MAP, {"data": {"config.template.toml": toml}}),
+        rendered(rules.CONFIG_MAP, {"data": {"config.template.toml": patch}}),
     ]
 
 
@@ -341,9 +360,9 @@ def test_a_privileged_lane_must_be_declared(resource: Resource) -> None:
 def test_an_unprivileged_lane_and_the_gpu_stack_pass() -> None:
     plain_toml = "[[runners]]\n[runners.kubernetes]\nprivileged = false\n"
     for resource in (
-        release(GITLAB_RUNNER.chart, "0.86.0", {"runners": {"config": plain_toml}}),
-        release(GITLAB_RUNNER.chart, "0.86.0", {"runners": {"config": UNKNOWN}}),
-        release(ARC_SCALE_SET.chart, "0.14.2", UNKNOWN),
+        rendered(rules.CONFIG_MAP, {"data": {"config.template.toml": plain_toml}}),
+        rendered(rules.CONFIG_MAP, {"data": UNKNOWN}),
+        scale_set(template=UNKNOWN),
         release(GPU_OPERATOR.chart, "v26.7.0", {"driver": {"privileged": True}}),
     ):
         assert not violations("no-undeclared-privileges", resource), resource

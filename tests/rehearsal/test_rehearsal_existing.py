@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 from pulumi_rehearsal.result import Result
+from pulumi_rehearsal.standin.kind import Resource
 
 from rehearsal import checks
 from rehearsal.run import rehearse
+from rehearsal.stackfile import StackFile
 
 pytestmark = pytest.mark.engine
 
@@ -181,3 +183,25 @@ def test_a_missing_namespace_stops_the_preview(
     result = rehearse(file, folder=tmp_path / "left")
     assert [phase.title for phase in result.phases] == ["preview"]
     assert any(f"resource '{name}' does not exist" in str(result.problems) for name in SPACES)
+
+
+@pytest.mark.parametrize(
+    ("secret", "said"),
+    [
+        ("app-keys", "ARC did not register the scale set arc-runners/small-"),
+        ("runner-token", "The runner manager gitlab-runners/gitlab-small-"),
+    ],
+)
+def test_a_missing_secret_says_what_to_look_at(
+    secret: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "Pulumi.theirs.yaml"
+    file.write_text(THEIRS)
+    made = checks.existing
+
+    def without_one(of: StackFile) -> list[Resource]:
+        return [one for one in made(of) if one.name != secret]
+
+    monkeypatch.setattr(checks, "existing", without_one)
+    result = rehearse(file, folder=tmp_path / "left")
+    assert said in " ".join(result.problems)

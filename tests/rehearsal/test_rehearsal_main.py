@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pulumi_rehearsal import Busy
 from pulumi_rehearsal.errors import RehearsalError
 from pulumi_rehearsal.standin.faults import Fault
 
@@ -59,6 +60,11 @@ def test_failures_and_stalls_are_handed_on(asked: dict[str, Any]) -> None:
     ]
 
 
+def test_running_jobs_are_handed_on(asked: dict[str, Any]) -> None:
+    main(["--busy", "gpu-*", "--busy", "cpu:90"])
+    assert asked["busy"] == [Busy("gpu-*", minutes=30), Busy("cpu", minutes=90)]
+
+
 def test_a_policy_pack_is_handed_on(asked: dict[str, Any]) -> None:
     main([])
     assert asked["policy"] is None
@@ -81,6 +87,7 @@ def test_a_refusal_is_one_line_without_a_traceback(
         (["--stack", "a", "--config", "b"], "not allowed with argument"),
         (["--fail", "pool:creation"], "one of create, update, delete"),
         (["--stall", "pool:long"], "whole number of seconds"),
+        (["--busy", "gpu:long"], "whole number of minutes"),
     ],
 )
 def test_wrong_options_are_explained(

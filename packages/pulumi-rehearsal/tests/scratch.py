@@ -132,6 +132,10 @@ class Scratch:
         with self.killer.watching():
             outcome = engine.run(self.workspace.stack, operation)
         if self.killer.happened:
+            # The backend of files leaves this one empty, and cannot read it then.
+            for path in self.workspace.state_files():
+                if path.suffix == ".attrs" and not path.stat().st_size:
+                    path.unlink()
             self.workspace.stack.cancel()
         return outcome
 

@@ -1,7 +1,7 @@
 """The charts of NVIDIA's GPU operator and device plugin."""
 
 import pytest
-from kubernetes_cluster import EKS_SCOPE, GPU_GROUP, RELEASE, SYSTEM_GROUP, Cluster
+from kubernetes_cluster import DEFINITION, EKS_SCOPE, GPU_GROUP, RELEASE, SYSTEM_GROUP, Cluster
 from pulumi_rehearsal.standin.kubernetes import world_faults
 
 PRIVILEGED = {"pod-security.kubernetes.io/enforce": "privileged"}
@@ -50,6 +50,22 @@ def test_operator_and_plugin_with_one_advertiser(gpu_cluster: Cluster):
     gpu_cluster.release(operator(devicePlugin={"enabled": False}))
     gpu_cluster.release(plugin())
     assert world_faults(gpu_cluster.world) == []
+
+
+def test_operator_leaves_its_definitions_in_an_existing_cluster(cluster: Cluster):
+    cluster.namespace("gpu-operator", labels=PRIVILEGED)
+    made = cluster.release(operator())
+    cluster.change(made, version="v26.7.1")
+    cluster.delete(made)
+    (warning,) = cluster.warnings()
+    assert "groups nvidia.com and nfd.k8s-sigs.io stay in the cluster" in warning
+    (left,) = cluster.world.all(DEFINITION)
+    assert cluster.world.is_kept(left)
+
+
+def test_definitions_of_the_operator_go_with_a_cluster_of_the_program(gpu_cluster: Cluster):
+    gpu_cluster.release(operator())
+    assert gpu_cluster.warnings() == []
 
 
 def test_install_refuses_the_operators_plugin_beside_another_one(gpu_cluster: Cluster, refused):

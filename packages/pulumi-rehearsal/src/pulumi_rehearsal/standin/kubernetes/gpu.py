@@ -16,7 +16,15 @@ import yaml
 
 from pulumi_rehearsal.standin.kind import Properties
 from pulumi_rehearsal.standin.kubernetes import cluster
-from pulumi_rehearsal.standin.kubernetes.release import Chart, Release, enabled, key_set, releases
+from pulumi_rehearsal.standin.kubernetes.arc import DEFINITION
+from pulumi_rehearsal.standin.kubernetes.release import (
+    Chart,
+    Release,
+    created_by,
+    enabled,
+    key_set,
+    releases,
+)
 from pulumi_rehearsal.standin.properties import (
     flag,
     given,
@@ -35,6 +43,9 @@ if TYPE_CHECKING:
 
 OPERATOR: Final = "gpu-operator"
 PLUGIN: Final = "nvidia-device-plugin"
+
+POLICIES: Final = "clusterpolicies.nvidia.com"
+"""One of the definitions in the folder `crds` of the operator's chart and of its dependency NFD."""
 
 GPU_PRESENT: Final = "nvidia.com/gpu.present"
 CONFIG_LABEL: Final = "nvidia.com/device-plugin.config"
@@ -73,6 +84,16 @@ class GpuOperator(Chart):
         yield from _advertiser_problems(release, world)
         yield from _driver_problems(release, world)
         yield from _privilege_problems(release, world)
+
+    def applied(self, release: Release, before: Release | None, world: World) -> None:
+        # Definitions in an EKS or OKE cluster of the program go with the cluster.
+        known = world.get(POLICIES, DEFINITION, release.scope)
+        if known is None and cluster.cloud_cluster(world, release.scope) is None:
+            world.add_kept(
+                created_by(release, DEFINITION, POLICIES),
+                "Helm does not delete the custom resource definitions of a chart: those of the "
+                "groups nvidia.com and nfd.k8s-sigs.io stay in the cluster after a destroy",
+            )
 
     def faults(self, release: Release, world: World) -> Iterator[str]:
         # Node groups may be created after the operator.
