@@ -196,9 +196,8 @@ def test_the_table_spells_outputs_as_the_sdk_does(token: str) -> None:
     if package == "pulumi":
         assert COMPUTED[token]("name", {}) == {}, "a provider computes nothing"
         return
-    module = {"helm.sh/v3": "helm/v3", "rbac.authorization.k8s.io/v1": "rbac/v1"}.get(
-        module, module
-    )
+    module = {"rbac.authorization.k8s.io/v1": "rbac/v1"}.get(module, module)
+    module = module.replace("helm.sh/", "helm/")
     parts = module.split("/") if package == "kubernetes" else module.split("/")[:1]
     if package == "oci":
         parts = [parts[0].lower()]  # its tokens have capitals, its Python modules none

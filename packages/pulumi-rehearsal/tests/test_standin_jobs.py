@@ -125,6 +125,15 @@ def test_names_of_runners(
     assert runner_names(put(world, token, name, **fields)) == names
 
 
+def test_a_terminating_object_takes_no_new_job(world: World):
+    one = busy(world)
+    world.jobs.terminate(one)
+    assert world.jobs.wait(one, 600) == 1
+    world.jobs.start()
+    world.jobs.finish()
+    assert world.jobs.now_s == 1800
+
+
 def test_a_plan_without_runners_is_returned(world: World):
     put(world, SET, "gpu-t4")
     world.jobs.plan(Busy(runners="gpu-*"))

@@ -345,11 +345,11 @@ class _Rehearsal:
             if number:
                 self._check_function()
                 self._check_no_changes(f"preview {name} again")
+            self._start_jobs()
             if between is not None:
                 before = set(_keys(self._world))
                 between(self._world)
                 self._existing |= set(_keys(self._world)) - before
-            self._start_jobs()
         self._configure(revisions[-1])
         self._policies_apply = True
         preview = self._phase("preview", "preview", as_json=True)

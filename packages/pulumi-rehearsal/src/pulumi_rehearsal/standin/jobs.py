@@ -189,7 +189,7 @@ class Jobs:
 
     def _matching(self, plan: Busy) -> Iterator[Resource]:
         for resource in self._world.all():
-            names = runner_names(resource)
+            names = () if self.is_terminating(resource) else runner_names(resource)
             if any(fnmatch.fnmatchcase(name, plan.runners) for name in names):
                 yield resource
 
