@@ -310,10 +310,9 @@ def test_sdk_has_each_kind(kind):
 )
 def test_data_changes_in_place_if_the_provider_allows_it(token, setting, value, replaces):
     old, new = {"data": {"a": "MQ=="}}, {"data": {"a": "Mg=="}}
-    changed = difference.changes(old, new)
-    if True:
-        answer = difference.answer(KINDS[token], "x", old, new, changed, {setting: value})
-        assert list(answer.replaces) == replaces
+    changed, settings = difference.changes(old, new), {setting: value}
+    answer = difference.answer(KINDS[token], "x", old, new, changed, settings=settings)
+    assert list(answer.replaces) == replaces
 
 
 def test_diff_of_a_config_map_replaces_and_deletes_first(cluster: Cluster):
