@@ -104,6 +104,12 @@ def test_reading_a_foreign_resource_fails_the_program() -> None:
         deploy(lambda: aws.ec2.Vpc.get("theirs", "vpc-1") and None)
 
 
+def test_a_namespace_of_others_is_recorded_as_read() -> None:
+    found = deploy(lambda: kubernetes.core.v1.Namespace.get("space", "theirs") and None)
+    read = found.one(kubernetes.core.v1.Namespace, "space")
+    assert (read.read_id, read.inputs) == ("theirs", {})
+
+
 def test_secrets_are_unwrapped_but_remembered() -> None:
     def program() -> None:
         kubernetes.core.v1.Secret("secret", string_data={"key": pulumi.Output.secret("text")})
@@ -196,9 +202,8 @@ def test_the_table_spells_outputs_as_the_sdk_does(token: str) -> None:
     if package == "pulumi":
         assert COMPUTED[token]("name", {}) == {}, "a provider computes nothing"
         return
-    module = {"helm.sh/v3": "helm/v3", "rbac.authorization.k8s.io/v1": "rbac/v1"}.get(
-        module, module
-    )
+    module = {"rbac.authorization.k8s.io/v1": "rbac/v1"}.get(module, module)
+    module = module.replace("helm.sh/", "helm/")
     parts = module.split("/") if package == "kubernetes" else module.split("/")[:1]
     if package == "oci":
         parts = [parts[0].lower()]  # its tokens have capitals, its Python modules none

@@ -300,18 +300,23 @@ def test_sdk_has_each_kind(kind):
     assert (schema.args_class(kind.token) is None) == is_custom_resource
 
 
+@pytest.mark.parametrize(
+    ("token", "setting"),
+    [(CONFIG_MAP, "enableConfigMapMutable"), (SECRET, "enableSecretMutable")],
+    ids=["ConfigMap", "Secret"],
+)
+@pytest.mark.parametrize(
+    ("value", "replaces"), [("true", []), (True, []), ("false", ["data"]), (None, ["data"])]
+)
+def test_data_changes_in_place_if_the_provider_allows_it(token, setting, value, replaces):
+    old, new = {"data": {"a": "MQ=="}}, {"data": {"a": "Mg=="}}
+    changed, settings = difference.changes(old, new), {setting: value}
+    answer = difference.answer(KINDS[token], "x", old, new, changed, settings=settings)
+    assert list(answer.replaces) == replaces
+
+
 def test_diff_of_a_config_map_replaces_and_deletes_first(cluster: Cluster):
     old = cluster.check(CONFIG_MAP, config_map(data={"a": "1"}))
     new = cluster.check(CONFIG_MAP, config_map(data={"a": "2"}), old=old)
     answer = difference.answer(KINDS[CONFIG_MAP], "hooks", old, new, difference.changes(old, new))
     assert (list(answer.replaces), answer.deleteBeforeReplace) == (["data"], True)
-
-
-def test_diff_of_a_secret_updates_in_place(cluster: Cluster):
-    def inputs(value):
-        metadata = {"name": "x", "namespace": "ci"}
-        return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": value}
-
-    old, new = (cluster.check(SECRET, inputs({"k": value})) for value in ("v", "w"))
-    answer = difference.answer(KINDS[SECRET], "x", old, new, difference.changes(old, new))
-    assert (list(answer.diffs), list(answer.replaces)) == (["stringData"], [])

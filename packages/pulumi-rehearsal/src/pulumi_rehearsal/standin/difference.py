@@ -42,10 +42,17 @@ def unsourced(kind: Kind, changed: Collection[Path]) -> list[str]:
 
 
 def answer(
-    kind: Kind, name: str, old: Properties, new: Properties, changed: Mapping[Path, Change]
+    kind: Kind,
+    name: str,
+    old: Properties,
+    new: Properties,
+    changed: Mapping[Path, Change],
+    *,
+    settings: Properties | None = None,
 ) -> provider_pb2.DiffResponse:
-    """Return the answer for a resource of that logical name."""
-    replacing = {path for path in changed if _listed(path, kind.replaced_on)}
+    """Return the answer for a resource of that logical name, with its provider's settings."""
+    replaced_on = kind.replaces(settings or {})
+    replacing = {path for path in changed if _listed(path, replaced_on)}
     return provider_pb2.DiffResponse(
         changes=_some_or_none(changed),
         replaces=_top_level(replacing),

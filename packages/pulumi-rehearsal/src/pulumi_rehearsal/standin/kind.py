@@ -145,6 +145,10 @@ class Kind:
             raise Invalid((field, reason))
         return {**call.inputs, field: name}
 
+    def replaces(self, settings: Properties) -> frozenset[str]:
+        """Return `replaced_on` with this configuration of the provider."""
+        return self.replaced_on
+
     @staticmethod
     def is_automatic(name: str, logical_name: str) -> bool:
         """Whether a physical name was set by `autoname`."""

@@ -226,7 +226,8 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         for path in difference.unsourced(kind, changed):
             detail = f"{path}: may replace (the stand-in has no source for it)"
             self.note("warned", request, detail)
-        return difference.answer(kind, request.urn.rpartition("::")[2], old, new, changed)
+        name, settings = request.urn.rpartition("::")[2], self._settings.get(context.peer())
+        return difference.answer(kind, name, old, new, changed, settings=settings)
 
     @_answering
     def Create(self, request: Any, context: Context) -> Any:

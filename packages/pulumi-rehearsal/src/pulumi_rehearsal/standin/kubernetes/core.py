@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from pulumi_rehearsal.standin import kubernetes_names as names
 from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
 from pulumi_rehearsal.standin.kubernetes import arc, cluster, pods
-from pulumi_rehearsal.standin.kubernetes.objects import NAMED, KubernetesObject
+from pulumi_rehearsal.standin.kubernetes.objects import NAMED, KubernetesObject, enabled
 from pulumi_rehearsal.standin.kubernetes.release import RELEASE
 from pulumi_rehearsal.standin.properties import flag, mapping, strings, text
 from pulumi_rehearsal.standin.rules import Problem
@@ -79,11 +79,14 @@ class Namespace(KubernetesObject):
 class Secret(KubernetesObject):
     """A Secret; its output `data` includes `stringData`."""
 
-    # `data` and `stringData` change in place, as with the provider's setting enableSecretMutable;
-    # without that setting pulumi-kubernetes replaces on them (provider/pkg/provider/diff.go).
     token: ClassVar[str] = cluster.SECRET
     secret_outputs: ClassVar[frozenset[str]] = frozenset({"data", "stringData"})
-    replaced_on: ClassVar[frozenset[str]] = NAMED | {"type"}
+    replaced_on: ClassVar[frozenset[str]] = NAMED | {"type", "data", "stringData"}
+
+    def replaces(self, settings: Properties) -> frozenset[str]:
+        # pulumi-kubernetes provider/pkg/provider/diff.go
+        mutable = {"data", "stringData"} if enabled(settings, "enableSecretMutable") else set[str]()
+        return self.replaced_on - mutable
 
     def object_problems(self, inputs: Properties) -> Iterator[Problem]:
         for field in ("data", "stringData"):
@@ -109,9 +112,13 @@ class Secret(KubernetesObject):
 class ConfigMap(KubernetesObject):
     """A ConfigMap."""
 
-    # A change of data replaces the object, as with the provider's default settings.
     token: ClassVar[str] = "kubernetes:core/v1:ConfigMap"
     replaced_on: ClassVar[frozenset[str]] = NAMED | {"data", "binaryData"}
+
+    def replaces(self, settings: Properties) -> frozenset[str]:
+        # pulumi-kubernetes provider/pkg/provider/diff.go
+        is_mutable = enabled(settings, "enableConfigMapMutable")
+        return self.replaced_on - ({"data", "binaryData"} if is_mutable else set[str]())
 
     def object_problems(self, inputs: Properties) -> Iterator[Problem]:
         for field in ("data", "binaryData"):

@@ -98,9 +98,8 @@ class KubernetesObject(Kind):
         return not automatic and _namespace_and_name(old) == _namespace_and_name(new)
 
     def adopts(self, call: Call) -> bool:
-        # pulumi-kubernetes 4.30 and later: provider/pkg/await/await.go, Creation. The SDK sends
-        # settings of a provider as JSON.
-        return call.settings.get("upsertExistingObjects") in (True, "true")
+        # pulumi-kubernetes 4.30 and later: provider/pkg/await/await.go, Creation.
+        return enabled(call.settings, "upsertExistingObjects")
 
     def read(self, id: str, scope: str, world: World) -> Resource | None:
         found = world.get(id, self.token, scope) or cluster.outside(world, scope, self.token, id)
@@ -237,6 +236,11 @@ def any_object(token: str) -> Kind | None:
         return None
     members = {"token": token, "namespaced": name not in CLUSTER_SCOPED}
     return cast("Kind", type(name, (KubernetesObject,), members)())
+
+
+def enabled(settings: Properties, name: str) -> bool:
+    """Whether a setting of the provider is on; the SDK sends settings as JSON."""
+    return settings.get(name) in (True, "true")
 
 
 def timed_out(
