@@ -29,6 +29,10 @@ RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 
 _FAIL: Final = "Jobs that run on them fail"
 _GO_ON: Final = "A longer job goes on: the update fails, and the next one continues"
+_REFRESH: Final = (
+    "A longer job goes on: the update fails, and needs pulumi refresh before the next one"
+)
+"""The state then has the new values although old nodes run: pulumi/pulumi#21458, pulumi-eks#875."""
 
 CLUSTERS: Final = {
     "replaced": "the cluster or its network is replaced, with all pools and lanes",
@@ -92,14 +96,14 @@ def _jobs_of_nodes(effect: str, variant: str, minutes: int | None) -> str:
     wait = f"{cloud} waits at most {minutes} minutes for the jobs of a node"
     match variant, effect:
         case "eks", "rolled" if minutes:
-            return f"{wait}. {_GO_ON}"
+            return f"{wait}. {_REFRESH}"
         case "eks", "replaced" | "renamed" | "removed":
             return (
                 f"EKS waits at most {EKS_DELETE_MINUTES} minutes for their jobs, which then fail. "
                 "To lose none, first set paused: true on the old pool, and go on when it is empty"
             )
         case "oke", _ if minutes:
-            return f"{wait}. {_GO_ON}"
+            return f"{wait}. {_REFRESH}"
         case "oke cpu", _ if minutes:
             return f"{wait}, which then fail"
         case _:

@@ -15,16 +15,21 @@ from fleet.kubernetes.releases import Release
 SCALE_SET = "kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"
 MANAGER = "kubernetes:apps/v1:Deployment"
 
-_REGISTERED = {
+_OF_A_SET = {
+    # ARC writes the id once GitHub knows the set, and the phase once its listener is started
+    # (actions/actions-runner-controller autoscalingrunnerset_controller.go).
     "pulumi.com/waitFor": json.dumps(
         [
             "jsonpath={.metadata.annotations.runner-scale-set-id}",
             "jsonpath={.status.phase}=Running",
         ]
-    )
+    ),
+    # The provider deletes in the foreground by default. Then Kubernetes deletes the dependents
+    # first, down to the pods of running jobs; ARC would have let them end
+    # (kubernetes pkg/controller/garbagecollector/garbagecollector.go, attemptToDeleteItem).
+    "pulumi.com/deletionPropagationPolicy": "background",
 }
-"""ARC writes the id once GitHub knows the set, and the phase once its listener is started
-(actions/actions-runner-controller autoscalingrunnerset_controller.go)."""
+"""Annotations of a scale set, which the provider reads."""
 
 _REMOVAL_S = 120
 """Time to remove a set or a manager without jobs."""
@@ -103,7 +108,7 @@ def _waits(release: Release[Any]) -> pulumi.ResourceTransform:
             return None
         props = cast("dict[str, Any]", dict(args.props))
         if args.type_ == SCALE_SET:
-            annotations = {**props["metadata"].get("annotations", {}), **_REGISTERED}
+            annotations = {**props["metadata"].get("annotations", {}), **_OF_A_SET}
             props["metadata"] = {**props["metadata"], "annotations": annotations}
         return pulumi.ResourceTransformResult(
             props=props,

@@ -27,6 +27,9 @@ from tests.wire import UNKNOWN, Values, may_become, merged, secret, unknown, val
 
 PROJECT = "gpu-runners"
 STACK_TYPE = "pulumi:pulumi:Stack"
+READ = ("kubernetes:core/v1:Namespace",)
+"""Types that the program reads where others make the resource; it uses none of their outputs."""
+
 Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -356,6 +359,8 @@ class _Monitor(MockMonitor):
         if request.id == UNKNOWN:
             # An object of a chart, which this engine does not render.
             return resource_pb2.ReadResourceResponse(urn=urn)
+        if request.type not in READ:
+            raise Undeclared(f"the program reads {request.type} {request.id}, which is not its own")
         same = resource_pb2.RegisterResourceRequest(
             type=request.type,
             name=request.name,

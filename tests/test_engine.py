@@ -104,6 +104,12 @@ def test_reading_a_foreign_resource_fails_the_program() -> None:
         deploy(lambda: aws.ec2.Vpc.get("theirs", "vpc-1") and None)
 
 
+def test_a_namespace_of_others_is_recorded_as_read() -> None:
+    found = deploy(lambda: kubernetes.core.v1.Namespace.get("space", "theirs") and None)
+    read = found.one(kubernetes.core.v1.Namespace, "space")
+    assert (read.read_id, read.inputs) == ("theirs", {})
+
+
 def test_secrets_are_unwrapped_but_remembered() -> None:
     def program() -> None:
         kubernetes.core.v1.Secret("secret", string_data={"key": pulumi.Output.secret("text")})

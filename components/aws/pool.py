@@ -94,7 +94,7 @@ class GpuNodeGroup(pulumi.ComponentResource):
                 "desired_size": plan.desired_size,
             },
             # Without force_update_version: a job that outlasts the drain fails the update and goes
-            # on, and the next update tries again.
+            # on. After a refresh, the next update tries again.
             update_config={"max_unavailable": 1},
             node_repair_config={"enabled": plan.node_repair},
             labels=plan.labels,

@@ -109,8 +109,8 @@ class GpuNodePool(pulumi.ComponentResource):
             },
             node_eviction_node_pool_settings={
                 "eviction_grace_duration": f"PT{plan.drain_minutes}M",
-                # A job that outlasts the drain goes on: the update fails, and the next one tries
-                # again. A CPU node has pods of others too, whose budgets must not keep it for ever.
+                # A job that outlasts the drain goes on, and the update fails. After a refresh, the
+                # next one tries again. Budgets of other pods must not keep a CPU node for ever.
                 # https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengdeletingworkernodes.htm
                 "is_force_delete_after_grace_duration": plan.role == "system",
             },

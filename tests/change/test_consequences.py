@@ -339,7 +339,7 @@ def test_the_page_shows_effects_on_jobs_first_and_changes_for_new_nodes_below() 
     assert (
         "**rolled**, at most 10 nodes and 20 jobs (because of disk, GiB): its nodes are replaced "
         "one by one. EKS waits at most 15 minutes for the jobs of a node. A longer job goes on: "
-        "the update fails, and the next one continues" in top
+        "the update fails, and needs pulumi refresh before the next one" in top
     )
     assert "Lanes: `ci/github/gpu`, " in top
     assert "`oci/a10` **new nodes only**, at most 4 nodes" in below

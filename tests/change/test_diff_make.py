@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from change.alerts import alerts
 from change.document import Group, read
 from change.files import Result
 from change.make import make
 from change.revision import WrongBaseError
+from change.wording import plain
 from tests.change.repositories import committed, git
 from tests.stackfiles import ROOT, config
 
@@ -122,6 +124,33 @@ def test_a_renamed_lane_a_resized_pool_another_instance_type_and_changed_code(br
     full = diff.difference.money["ceiling"]
     assert float(str(full.new)) > float(str(full.old))
     _check_files(found)
+
+
+def test_a_lane_and_its_successor_are_one_sentence_with_the_jobs_and_the_limit(
+    branch: Path,
+) -> None:
+    """The engine creates and deletes a dozen objects of each; nothing of them is replaced."""
+    edited(
+        branch,
+        ("max_runners: 2", "max_runners: 2\n              labels: [more]"),
+        ("{group_id: 42}", "{group_id: 43}"),
+    )
+    diff = made(branch)[0].document
+    assert called(diff.groups) == {
+        "GitHub lane gpu-t4-staging": "replace",
+        "GitLab lane t4-staging": "replace",
+    }
+    assert all(len(one.resources) >= 10 for one in diff.groups)
+    waits = "The update waits at most 60 minutes for its running jobs (at most 2). A longer job"
+    github, gitlab = map(plain, alerts(diff))
+    assert github.startswith(
+        "GitHub lane gpu-t4-staging of ci-staging is REPLACED because of its labels: a new scale "
+        f"set takes jobs at once, and the old one is deleted. {waits}"
+    )
+    assert gitlab.startswith(
+        "GitLab lane t4-staging of ci-staging is REPLACED because of the group or project of its "
+        f"runner: a new runner takes jobs at once, and the old one is deleted. {waits}"
+    )
 
 
 def _check_files(found: Result) -> None:

@@ -60,6 +60,13 @@ def test_the_taint_is_spelled_as_eks_spells_it() -> None:
     )
 
 
+def test_a_replaced_group_is_created_before_the_old_one_is_deleted() -> None:
+    """The diff says so; a name of its own would let EKS refuse the second group."""
+    registered = made(fleets.pool(**GPU)).one(aws.eks.NodeGroup)
+    assert not registered.delete_before_replace
+    assert not {"nodeGroupName", "nodeGroupNamePrefix"} & registered.inputs.keys()
+
+
 def test_a_roll_waits_for_jobs_and_is_never_forced() -> None:
     """Nodes drain one after the other, each for at most 15 minutes."""
     found = made(fleets.pool(**GPU, max_size=8))

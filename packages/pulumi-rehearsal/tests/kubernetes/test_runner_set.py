@@ -12,7 +12,10 @@ from pulumi_rehearsal.standin.kubernetes.runner_set import ROLE, SET_ID
 from pulumi_rehearsal.standin.kubernetes.waits import WAIT_FOR, unmet
 
 ACCOUNT = ("arc-system", "arc-gha-rs-controller")
-WAITS = {WAIT_FOR: "jsonpath={.status.phase}=Running"}
+WAITS = {
+    WAIT_FOR: "jsonpath={.status.phase}=Running",
+    "pulumi.com/deletionPropagationPolicy": "background",
+}
 
 
 def lane(cluster: Cluster, version="0.14.2", account=ACCOUNT, namespace="runners", **values):
@@ -206,6 +209,16 @@ def test_set_that_is_created_over_a_terminating_one_is_lost(cluster: Cluster, re
     ]
     cluster.world.jobs.finish()
     assert cluster.world.all(RUNNER_SET) == ()
+
+
+def test_foreground_deletion_kills_the_job_that_the_controller_would_wait_for(cluster: Cluster):
+    cluster.controller()
+    made = lane(cluster, annotations={})
+    cluster.busy(minutes=30)
+    cluster.delete(made)
+    (killed,) = cluster.world.jobs.killed
+    assert "deleted in the foreground" in killed
+    assert "pulumi.com/deletionPropagationPolicy: background" in killed
 
 
 def test_update_of_a_terminating_set_succeeds_but_the_lane_is_lost(cluster: Cluster, refused):

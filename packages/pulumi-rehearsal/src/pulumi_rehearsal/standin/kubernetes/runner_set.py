@@ -108,6 +108,13 @@ class RunnerSet(KubernetesObject):
 
     def remove(self, old: Resource, world: World, timeout_s: float) -> None:
         # The controller stops the listener, and removes the finalizer when no runner is busy.
+        if waits.deletes_dependents_first(old.inputs):
+            world.jobs.kill(
+                old,
+                "its set is deleted in the foreground, so Kubernetes deletes the pod of the job "
+                "before the controller can wait for it: set the annotation "
+                f"{waits.DELETION_POLICY}: background",
+            )
         world.jobs.terminate(old)
         if count := world.jobs.wait(old, timeout_s or DEFAULT_TIMEOUT_S):
             raise Refusal(timed_out(old, count, finalizer=FINALIZER))

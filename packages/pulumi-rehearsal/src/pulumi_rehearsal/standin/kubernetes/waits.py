@@ -1,4 +1,6 @@
-"""The annotation `pulumi.com/waitFor`: what must be true of an object before its create ends.
+"""Annotations that pulumi-kubernetes reads: what a create waits for, and how a deletion goes on.
+
+`pulumi.com/waitFor` has what must be true of an object before its create ends.
 
 Source: pulumi/pulumi-kubernetes provider/pkg/metadata/overrides.go and provider/pkg/jsonpath (one
 expression or a JSON list of them: `jsonpath={.path}`, `jsonpath={.path}=value`,
@@ -17,8 +19,17 @@ from pulumi_rehearsal.standin.values import Properties
 
 WAIT_FOR: Final = "pulumi.com/waitFor"
 
+DELETION_POLICY: Final = "pulumi.com/deletionPropagationPolicy"
+"""`foreground` by default: dependents go first, at every level below the object."""
+
 _JSON_PATH: Final = re.compile(r"jsonpath=\{?\.?(?P<path>[^={}]*)\}?(?:=(?P<value>.*))?")
 _CONDITION: Final = re.compile(r"condition=(?P<type>[^=]+)(?:=(?P<status>.*))?")
+
+
+def deletes_dependents_first(inputs: Properties) -> bool:
+    """Whether Kubernetes deletes what depends on the object before the object itself."""
+    policy = mapping(inputs, "metadata.annotations").get(DELETION_POLICY, "foreground")
+    return str(policy).casefold() == "foreground"
 
 
 def unmet(outputs: Properties) -> Iterator[str]:
