@@ -22,6 +22,9 @@ _OPERATIONS: Final[Mapping[str, Operation]] = {
     "import": "import",
 }
 
+_NOTHING: Final = UNCHANGED | {"discard"}
+"""Operations that change nothing in a cloud; a resource that was only read is discarded."""
+
 _PARTS_OF_REPLACEMENT: Final = frozenset(
     {"create-replacement", "delete-replaced", "discard-replaced", "remove-pending-replace"}
 )
@@ -73,7 +76,7 @@ def steps(
             urn=metadata.urn,
             type=metadata.type,
             parent=state.parent if state is not None else "",
-            operation=None if operation in UNCHANGED else _OPERATIONS.get(operation, "other"),
+            operation=None if operation in _NOTHING else _OPERATIONS.get(operation, "other"),
             protected=metadata.urn in protected
             or bool(metadata.old is not None and metadata.old.protect),
             reasons=tuple(metadata.keys or ())[:MAX_PROPERTIES],

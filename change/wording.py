@@ -38,7 +38,7 @@ _EVENTS: Final[dict[Operation, str]] = {
     "replace": "is REPLACED",
     "delete": "is DELETED",
     "import": "is imported",
-    "other": "is refreshed or discarded",
+    "other": "is refreshed",
 }
 
 _HELM: Final = (

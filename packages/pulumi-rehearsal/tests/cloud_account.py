@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from pulumi_rehearsal.standin.kind import Call, Kind, Lookup, Properties, Resource
+from pulumi_rehearsal.standin.kind import Call, Kind, Lookup, Properties, Resource, Unfinished
 from pulumi_rehearsal.standin.world import World
 
 
@@ -39,7 +39,11 @@ class CloudAccount:
         kind = self.kinds[token]
         checked = kind.check(self.call(token, name, inputs, scope), None)
         call = self.call(token, name, checked, scope)
-        made_id, outputs = kind.create(call, self.world)
+        unfinished: Unfinished | None = None
+        try:
+            made_id, outputs = kind.create(call, self.world)
+        except Unfinished as error:
+            made_id, outputs, unfinished = error.id, error.outputs, error
         thing = Resource(
             urn=call.urn,
             type=token,
@@ -52,6 +56,8 @@ class CloudAccount:
         store = self.world.replace if kind.adopts(call) else self.world.add
         store(thing)
         self.world.record("created", thing)
+        if unfinished is not None:
+            raise unfinished
         return thing
 
     def now(self, thing: Resource) -> Resource:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import grpc
 import pytest
 from google.protobuf import empty_pb2
-from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc, status_pb2
 from pulumi_rehearsal.standin import wire
 from pulumi_rehearsal.standin.faults import Fault, Faults
 from pulumi_rehearsal.standin.kind import (
@@ -21,6 +21,7 @@ from pulumi_rehearsal.standin.kind import (
     Properties,
     Refusal,
     Resource,
+    Unfinished,
 )
 from pulumi_rehearsal.standin.server import Package, Server
 from pulumi_rehearsal.standin.world import World
@@ -37,7 +38,16 @@ class Vpc(Kind):
     updated_on: ClassVar[frozenset[str]] = frozenset({"tags"})
 
     def compute(self, call: Call, id: str, world: World) -> Properties:
-        return {"arn": f"arn:{id}", "state": "available"}
+        outputs = {"arn": f"arn:{id}", "state": "available"}
+        if (call.inputs.get("tags") or {}).get("slow"):
+            raise Unfinished("the network is not ready", id=id, outputs={"state": "pending"})
+        return outputs
+
+    def update(self, call: Call, old: Resource, world: World) -> Properties:
+        outputs = super().update(call, old, world)
+        if (call.inputs.get("tags") or {}).get("slow"):
+            raise Unfinished("the network is not ready", id=old.id, outputs={"state": "pending"})
+        return outputs
 
     def delete(self, old: Resource, world: World) -> None:
         if "keep" in (old.inputs.get("tags") or {}):
@@ -225,6 +235,28 @@ def test_a_previewed_update_keeps_computed_outputs_but_those_that_may_change(
     )
     found = wire.decode(client.stub.Update(request).properties).properties
     assert found == {"cidrBlock": "10.0.0.0/16", "arn": f"arn:{made.id}", "state": UNKNOWN}
+
+
+def failure(raised: pytest.ExceptionInfo[grpc.RpcError]) -> Any:
+    """Return what the engine keeps of a resource that is not ready."""
+    details = dict(raised.value.trailing_metadata())["grpc-status-details-bin"]
+    found = provider_pb2.ErrorResourceInitFailed()
+    assert status_pb2.Status.FromString(details).details[0].Unpack(found)
+    return found
+
+
+def test_what_is_not_ready_is_an_error_with_the_resource(client: Client) -> None:
+    inputs = {"cidrBlock": "10.0.0.0/16", "tags": {"slow": "yes"}}
+    with pytest.raises(grpc.RpcError) as raised:
+        client.create(inputs)
+    (made,) = client.server.world.all()
+    kept = failure(raised)
+    assert error(raised) == kept.reasons[0] == "the network is not ready"
+    assert (kept.id, wire.decode(kept.inputs).properties) == (made.id, inputs)
+    with pytest.raises(grpc.RpcError) as raised:
+        client.update(made.id, kept.properties, inputs)
+    assert wire.decode(failure(raised).properties).properties == {"state": "pending"}
+    assert client.server.defects == []
 
 
 def test_an_update_changes_the_thing(client: Client) -> None:

@@ -18,10 +18,10 @@ from kubernetes_cluster import (
 from pulumi.runtime.proto import provider_pb2
 from pulumi_rehearsal.driver import rehearse
 from pulumi_rehearsal.standin import wire
-from pulumi_rehearsal.standin.kind import UNKNOWN, Invalid, Refusal
+from pulumi_rehearsal.standin.kind import UNKNOWN, Invalid, Refusal, Unfinished
 from pulumi_rehearsal.standin.kubernetes.arc import KINDS_BY_PLURAL, RUNNER_SET
 from pulumi_rehearsal.standin.kubernetes.chart import HelmChart
-from pulumi_rehearsal.standin.kubernetes.runner_set import SET_ID
+from pulumi_rehearsal.standin.kubernetes.runner_set import SET_ID, RunnerSet
 from pulumi_rehearsal.standin.world import World
 
 SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
@@ -322,6 +322,18 @@ def test_engine_reads_a_scale_set(tmp_path):
     (read,) = [one for one in result.state["deployment"]["resources"] if one.get("external")]
     assert read["outputs"]["metadata"]["annotations"][SET_ID].isdigit()
     assert read["outputs"]["status"]["phase"] == "Running"
+
+
+def test_engine_keeps_a_set_that_did_not_start(tmp_path):
+    class Slow(RunnerSet):
+        def create(self, call, world):
+            id, outputs = super().create(call, world)
+            raise Unfinished("injected failure: no listener", id=id, outputs=outputs)
+
+    result = rehearse_tiny(tmp_path, kinds=[Slow()])
+    assert "injected failure: no listener" in result.problems[0]
+    (found,) = [r for r in result.state["deployment"]["resources"] if r["type"] == RUNNER_SET]
+    assert found["initErrors"] == ["injected failure: no listener"]
 
 
 def test_engine_reads_no_scale_set_that_does_not_exist(tmp_path):

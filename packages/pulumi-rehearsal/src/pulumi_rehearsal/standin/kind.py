@@ -30,6 +30,7 @@ __all__ = [
     "Properties",
     "Refusal",
     "Resource",
+    "Unfinished",
     "Unknown",
     "contains_unknown",
 ]
@@ -95,6 +96,15 @@ class Invalid(Exception):  # noqa: N818 - the answer of a check, not a fault
 
 class Refusal(Exception):  # noqa: N818
     """The cloud refuses a create, update or delete; the message has the rule and the remedy."""
+
+
+class Unfinished(Refusal):
+    """The resource exists, but does not become ready: the engine keeps it, and updates it next."""
+
+    def __init__(self, message: str, *, id: str, outputs: Properties) -> None:
+        super().__init__(message)
+        self.id = id
+        self.outputs = outputs
 
 
 class Kind:

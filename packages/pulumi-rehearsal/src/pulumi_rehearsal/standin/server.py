@@ -19,11 +19,20 @@ from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 import grpc
 from google.protobuf import empty_pb2, struct_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from pulumi_rehearsal.standin import difference, wire
 from pulumi_rehearsal.standin.faults import Faults, Step
-from pulumi_rehearsal.standin.kind import Call, Construct, Invalid, Kind, Lookup, Refusal, Resource
+from pulumi_rehearsal.standin.kind import (
+    Call,
+    Construct,
+    Invalid,
+    Kind,
+    Lookup,
+    Refusal,
+    Resource,
+    Unfinished,
+)
 from pulumi_rehearsal.standin.values import UNKNOWN, Properties
 from pulumi_rehearsal.standin.world import Event, World
 
@@ -42,6 +51,10 @@ class Context(Protocol):
 
     def abort(self, code: grpc.StatusCode, details: str) -> NoReturn:
         """End the call with an error."""
+        ...
+
+    def set_trailing_metadata(self, trailing_metadata: tuple[tuple[str, bytes], ...]) -> None:
+        """Set what is sent after the answer."""
         ...
 
 
@@ -67,6 +80,26 @@ class Package:
     )
 
 
+class _Unready(Exception):  # noqa: N818
+    """A resource that exists, but is not ready: sdk/go/common/resource/plugin/provider_plugin.go.
+
+    The engine finds the resource in the details of the status.
+    """
+
+    def __init__(self, error: Unfinished, request: Any, outputs: struct_pb2.Struct) -> None:
+        super().__init__(str(error))
+        failure = provider_pb2.ErrorResourceInitFailed(
+            id=error.id,
+            properties=outputs,
+            inputs=request.news if hasattr(request, "news") else request.properties,
+            reasons=[str(error)],
+        )
+        self.code = grpc.StatusCode.UNKNOWN
+        status = status_pb2.Status(code=self.code.value[0], message=str(error))
+        status.details.add().Pack(failure)
+        self.metadata = (("grpc-status-details-bin", status.SerializeToString()),)
+
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -77,6 +110,10 @@ def _answering(method: Method) -> Method:
     def answer(self: Server, request: Any, context: Context) -> Any:
         try:
             return method(self, request, context)
+        except _Unready as unready:
+            self.note("refused", request, str(unready))
+            context.set_trailing_metadata(unready.metadata)
+            context.abort(unready.code, str(unready))
         except Refusal as refusal:
             self.note("refused", request, str(refusal))
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(refusal))
@@ -234,18 +271,25 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
         """Return unknown outputs in a preview; otherwise create the resource in the world."""
         kind = self._kind(request)
         given = wire.decode(request.properties)
+        secrets = given.secrets
         call = self._call(request, context, given.properties)
         if request.preview:
             outputs = {**call.inputs, **dict.fromkeys(kind.computed, UNKNOWN)}
-            return provider_pb2.CreateResponse(properties=_outputs(kind, outputs, given.secrets))
+            return provider_pb2.CreateResponse(properties=_outputs(kind, outputs, secrets))
         self._strike("create", request)
         with self.world.lock:
-            id, outputs = kind.create(call, self.world)
+            unfinished: Unfinished | None = None
+            try:
+                id, outputs = kind.create(call, self.world)
+            except Unfinished as error:
+                id, outputs, unfinished = error.id, error.outputs, error
             resource = call.resource(id, outputs)
             store = self.world.replace if kind.adopts(call) else self.world.add
             store(resource)
             self.world.record("created", resource)
-        return provider_pb2.CreateResponse(id=id, properties=_outputs(kind, outputs, given.secrets))
+        if unfinished is not None:
+            raise _Unready(unfinished, request, _outputs(kind, outputs, secrets))
+        return provider_pb2.CreateResponse(id=id, properties=_outputs(kind, outputs, secrets))
 
     @_answering
     def Update(self, request: Any, context: Context) -> Any:
@@ -268,10 +312,16 @@ class Server(provider_pb2_grpc.ResourceProviderServicer):
             old = self._existing(request, call.scope)
             if old is None:
                 raise Refusal(f"{call.type} {request.id!r} does not exist in {call.scope}")
-            outputs = kind.update(call, old, self.world)
+            unfinished: Unfinished | None = None
+            try:
+                outputs = kind.update(call, old, self.world)
+            except Unfinished as error:
+                outputs, unfinished = error.outputs, error
             resource = call.resource(old.id, outputs)
             self.world.replace(resource)
             self.world.record("updated", resource)
+        if unfinished is not None:
+            raise _Unready(unfinished, request, _outputs(kind, outputs, secrets))
         return provider_pb2.UpdateResponse(properties=_outputs(kind, outputs, secrets))
 
     @_answering

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource
+from pulumi_rehearsal.standin.kind import Call, Properties, Refusal, Resource, Unfinished
 from pulumi_rehearsal.standin.kubernetes import arc, arc_templates, cluster, pods, waits
 from pulumi_rehearsal.standin.kubernetes.objects import (
     DEFAULT_TIMEOUT_S,
@@ -122,7 +122,7 @@ class RunnerSet(KubernetesObject):
     def _started(self, outputs: Properties, call: Call, world: World) -> Properties:
         """Return the outputs after the controller has registered the set and started its listener.
 
-        Raises `Refusal` if the set waits for a condition that never comes true.
+        Raises `Unfinished` if the set waits for a condition that never comes true.
         """
         reasons = list(start_problems(call.inputs, call.scope, world))
         metadata = mapping(outputs, "metadata")
@@ -135,10 +135,9 @@ class RunnerSet(KubernetesObject):
         outputs = {**outputs, "metadata": metadata, "status": status}
         for condition in waits.unmet(outputs):
             reason = "; ".join(reasons) or f"{condition} never comes true"
-            raise Refusal(
-                f"{self._noun} {self.identify(call, world)!r}: timed out waiting for the "
-                f"condition: {reason}"
-            )
+            id = self.identify(call, world)
+            message = f"{self._noun} {id!r}: timed out waiting for the condition: {reason}"
+            raise Unfinished(message, id=id, outputs=outputs)
         return outputs
 
 
