@@ -165,7 +165,7 @@ def sdk_class(token: str) -> Any:
     package, module, noun = token.split(":")
     if package == "pulumi":
         return importlib.import_module(f"pulumi_{noun}").Provider
-    module = module.replace("helm.sh/", "helm/")
+    module = module.replace("helm.sh/", "helm/").replace(".authorization.k8s.io", "")
     parts = module.split("/") if package == "kubernetes" else module.split("/")[:1]
     path = [f"pulumi_{package}", *(part for part in parts if part != "index")]
     return getattr(importlib.import_module(".".join(path).lower()), noun)

@@ -123,12 +123,20 @@ def test_a_row_without_a_finding_has_a_reason(cause: str) -> None:
 
 
 @for_each(
-    "message", ["is not gone yet: it waits for its running jobs", "ARC did not register the scale"]
+    "message",
+    [
+        "is not gone yet: it waits for its running jobs",
+        "ARC did not register the scale",
+        "did not start",
+        "is being deleted since",
+        "takes no jobs: GitHub refuses its runners as too old",
+    ],
 )
-def test_the_messages_of_a_wait_that_failed_are_those_of_the_program(message: str) -> None:
+def test_the_messages_about_a_lane_are_those_of_the_program(message: str) -> None:
     assert message in TEXT
-    source = (ROOT / "components/runners/draining.py").read_text(encoding="utf-8")
-    assert message in re.sub(r'"\n\s+"', "", source)
+    runners = ROOT / "components" / "runners"
+    sources = (runners / name for name in ("draining.py", "presence.py"))
+    assert message in " ".join(file.read_text(encoding="utf-8") for file in sources)
 
 
 def test_the_readme_links_to_changes_while_jobs_run() -> None:

@@ -107,7 +107,11 @@ def reasons(outcome: object) -> str:
 def test_a_job_that_ends_in_time_is_waited_for(change: Change) -> None:
     printed = io.StringIO()
     result = change(busy=[Busy("gp*", minutes=9)], console=Console(file=printed, width=200))
-    assert result.problems == ()
+    assert result.phase("up").ok
+    assert result.problems == (
+        "no runners of gpu took jobs for 9 min: create the new ones before the old ones are "
+        "deleted",
+    )
     line = "up waited 9 min for the job on gpu"
     assert f"\n  {line}\n" in printed.getvalue()
     assert f"## Running jobs\n\n- {line}\n" in (result.folder / "report.md").read_text()
@@ -151,6 +155,15 @@ def test_without_a_change_the_jobs_run_during_destroy(project: Path) -> None:
     result = rehearse(project, stack="dev", program=program, busy=[Busy("gpu")])
     assert "context deadline exceeded" in reasons(result.phase("destroy"))
     assert "Release not loaded" in reasons(result.phase("destroy, once more"))
+
+
+def test_a_killed_job_is_a_problem(change: Change) -> None:
+    result = change(
+        busy=[Busy("gpu")], between=lambda world: world.remove(world.all(RUNNER_SET)[0])
+    )
+    assert result.problems == (
+        "job on gpu was killed: its AutoscalingRunnerSet 'runners/gpu' was removed",
+    )
 
 
 def test_a_job_on_runners_that_do_not_exist_is_a_problem(change: Change) -> None:

@@ -43,8 +43,16 @@ def test_a_wait_that_is_long_enough_ends_with_the_job(world: World):
     assert world.get(one.id) is one, "a job still runs"
     assert world.jobs.wait(one, 3600) == 0
     assert world.get(one.id) is None
-    assert world.jobs.waits == [Wait(runners="gpu", seconds=1800, ended=True)]
+    assert world.jobs.waits == [Wait(runners="gpu", seconds=1800, ended=True, served=False)]
     assert world.jobs.killed == []
+
+
+def test_a_wait_knows_whether_a_successor_takes_jobs(world: World):
+    one = busy(world)
+    put(world, SET, "gpu-0a1b2", spec={"runnerScaleSetLabels": ["gpu"]})
+    world.jobs.terminate(one)
+    world.jobs.wait(one, 600)
+    assert [wait.served for wait in world.jobs.waits] == [True]
 
 
 def test_a_job_that_outlasts_a_wait_keeps_a_terminating_object(world: World):

@@ -472,12 +472,20 @@ class _Rehearsal:
 
     def _while_busy(self, title: str, operation: engine.Operation) -> Outcome:
         """Run an operation while jobs run, at most twice; the jobs end after it."""
+        jobs = self._world.jobs
+        waited = len(jobs.waits)
         outcome = self._repeated(title, operation)
         if not outcome.ok and self._busy:
             for message in messages.reasons(outcome.complaints):
                 _print(self._console, f"  failed while jobs run: {message}")
             outcome = self._repeated(f"{title}, once more", operation)
-        self._world.jobs.finish()
+        jobs.finish()
+        for wait in jobs.waits[waited:]:
+            if outcome.ok and not wait.served and jobs.serves(wait.runners):
+                self._problem(
+                    f"no runners of {wait.runners} took jobs for {wait.seconds / 60:g} min: create "
+                    "the new ones before the old ones are deleted"
+                )
         return outcome
 
     def _succeeds(self, outcome: Outcome) -> bool:

@@ -40,11 +40,15 @@ class Busy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wait:
-    """A wait for a job, in seconds; `ended` is false if the job outlasted it."""
+    """A wait for a job, in seconds.
+
+    `ended` is false if the job outlasted it, `served` if nothing of that name took new jobs.
+    """
 
     runners: str
     seconds: float
     ended: bool
+    served: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,8 +103,14 @@ class Jobs:
                 end = min(job.end_s, start + limit_s, grace)
                 self._times[_key(resource)] = end
                 self._reached_s = max(self._reached_s, end)
-                ended = job.end_s <= end
-                self.waits.append(Wait(runners=job.runners, seconds=end - start, ended=ended))
+                self.waits.append(
+                    Wait(
+                        runners=job.runners,
+                        seconds=end - start,
+                        ended=job.end_s <= end,
+                        served=self.serves(job.runners),
+                    )
+                )
             self._settle(resource)
             return self.running(resource)
 
@@ -117,6 +127,10 @@ class Jobs:
     def is_terminating(self, resource: Resource) -> bool:
         """Whether the object was deleted, but still exists because of its job."""
         return _key(resource) in self._terminating
+
+    def serves(self, name: str) -> bool:
+        """Whether any runners of that name or label take jobs."""
+        return any(True for _ in self._matching(Busy(name)))
 
     def kill(self, resource: Resource, reason: str) -> None:
         """End the job on the object, if one runs, and record that it was killed."""
