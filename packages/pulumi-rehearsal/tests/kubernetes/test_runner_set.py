@@ -8,7 +8,7 @@ from pulumi_rehearsal.standin.kubernetes import arc_templates, world_faults
 from pulumi_rehearsal.standin.kubernetes.arc import DEFINITION, RUNNER_SET
 from pulumi_rehearsal.standin.kubernetes.component import token
 from pulumi_rehearsal.standin.kubernetes.release import release_of
-from pulumi_rehearsal.standin.kubernetes.runner_set import ROLE, SET_ID
+from pulumi_rehearsal.standin.kubernetes.runner_set import ROLE, SET_ID, outdate
 from pulumi_rehearsal.standin.kubernetes.waits import WAIT_FOR, unmet
 
 ACCOUNT = ("arc-system", "arc-gha-rs-controller")
@@ -100,6 +100,18 @@ def test_condition_of_a_wait(expression, is_met):
     status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     outputs = {"metadata": {"annotations": annotations}, "status": status}
     assert list(unmet(outputs)) == ([] if is_met else [expression])
+
+
+def test_outdated_set_stays_so_until_it_is_replaced(cluster: Cluster, refused):
+    cluster.controller()
+    made = lane(cluster)
+    outdate(cluster.world, "gpu")
+    assert ["is Outdated" in fault for fault in world_faults(cluster.world)] == [True]
+    with refused("timed out waiting for the condition: jsonpath={.status.phase}=Running never"):
+        cluster.change(made, spec={"maxRunners": 5})
+    cluster.delete(made)
+    cluster.create(RUNNER_SET, made.inputs)
+    assert world_faults(cluster.world) == []
 
 
 def test_namespace_of_a_set_is_not_deleted(cluster: Cluster, refused):

@@ -9,6 +9,7 @@ pulumi/pulumi-kubernetes provider/pkg/await/{await.go,internal/awaiter.go,condit
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -39,6 +40,9 @@ ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
 STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 
 FINALIZER: Final = "autoscalingrunnerset.actions.github.com/finalizer"
+OUTDATED: Final = "Outdated"
+"""Phase of a set without a listener, which ARC 0.14 never leaves: issues 4595 and 4596 there."""
+
 SET_ID: Final = "runner-scale-set-id"
 
 MAX_SET_NAME: Final = 45
@@ -99,7 +103,8 @@ class RunnerSet(KubernetesObject):
     def update(self, call: Call, old: Resource, world: World) -> Properties:
         for reason in update_problems(old.inputs, call.inputs):
             raise Refusal(f"{self._noun} {old.id!r}: {reason}")
-        return self._started(super().update(call, old, world), call, world)
+        outdated = text(old.outputs, "status.phase") == OUTDATED
+        return self._started(super().update(call, old, world), call, world, outdated=outdated)
 
     def delete(self, old: Resource, world: World) -> None:
         super().delete(old, world)
@@ -119,7 +124,9 @@ class RunnerSet(KubernetesObject):
         if count := world.jobs.wait(old, timeout_s or DEFAULT_TIMEOUT_S):
             raise Refusal(timed_out(old, count, finalizer=FINALIZER))
 
-    def _started(self, outputs: Properties, call: Call, world: World) -> Properties:
+    def _started(
+        self, outputs: Properties, call: Call, world: World, *, outdated: bool = False
+    ) -> Properties:
         """Return the outputs after the controller has registered the set and started its listener.
 
         Raises `Unfinished` if the set waits for a condition that never comes true.
@@ -130,7 +137,7 @@ class RunnerSet(KubernetesObject):
         status: Properties = {}
         if not reasons:
             annotations = {**annotations, SET_ID: str(int(str(metadata["uid"])[:4], 16))}
-            status = {"currentRunners": 0, "phase": "Running"}
+            status = {"currentRunners": 0, "phase": OUTDATED if outdated else "Running"}
         metadata = {**metadata, "annotations": annotations}
         outputs = {**outputs, "metadata": metadata, "status": status}
         for condition in waits.unmet(outputs):
@@ -162,7 +169,20 @@ def faults(world: World) -> Iterator[str]:
         elif one.urn:  # of another one the roles are not known
             for reason in start_problems(one.inputs, one.scope, world):
                 yield f"AutoscalingRunnerSet {one.id!r} does not start: {reason}"
+            if text(one.outputs, "status.phase") == OUTDATED:
+                yield (
+                    f"AutoscalingRunnerSet {one.id!r} is {OUTDATED}: the controller stopped its "
+                    "listener, and no update starts it again. Replace the set"
+                )
             yield from _stuck(one, world)
+
+
+def outdate(world: World, name: str) -> None:
+    """Let the controller give up a set, as it does when its runners exit with code 7."""
+    for one in world.all(arc.RUNNER_SET):
+        if one.id.rpartition("/")[2] == name:
+            status = {**mapping(one.outputs, "status"), "phase": OUTDATED}
+            world.replace(dataclasses.replace(one, outputs={**one.outputs, "status": status}))
 
 
 def _stuck(runner_set: Resource, world: World) -> Iterator[str]:
