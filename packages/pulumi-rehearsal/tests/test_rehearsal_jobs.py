@@ -157,6 +157,15 @@ def test_without_a_change_the_jobs_run_during_destroy(project: Path) -> None:
     assert "Release not loaded" in reasons(result.phase("destroy, once more"))
 
 
+def test_a_killed_job_is_a_problem(change: Change) -> None:
+    result = change(
+        busy=[Busy("gpu")], between=lambda world: world.remove(world.all(RUNNER_SET)[0])
+    )
+    assert result.problems == (
+        "job on gpu was killed: its AutoscalingRunnerSet 'runners/gpu' was removed",
+    )
+
+
 def test_a_job_on_runners_that_do_not_exist_is_a_problem(change: Change) -> None:
     (problem,) = change(busy=[Busy("cpu")]).problems
     assert problem.startswith("no job ran on 'cpu': ")

@@ -26,6 +26,7 @@ from pulumi_rehearsal.standin.world import World
 
 SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
 ROLE = "kubernetes:rbac.authorization.k8s.io/v1:Role"
+CLUSTER_ROLE = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
 ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
 
 
@@ -113,6 +114,64 @@ def test_container_mode_adds_to_the_pod(monitor, mode, containers, volumes):
     has_hooks = any("HOOKS" in one["name"] for one in pod["containers"][0]["env"])
     assert has_hooks == (mode != "dind")
     assert ((ROLE, "lane:runners/gpu-gha-rs-kube-mode") in found) == (mode != "dind")
+
+
+def test_credentials_and_certificate_are_rendered(monitor):
+    certificate = {"configMapKeyRef": {"name": "ca", "key": "ca.crt"}}
+    values = {
+        "githubConfigSecret": {"github_token": "t"},
+        "githubServerTLS": {"certificateFrom": certificate},
+    }
+    construct(monitor, scale_set(**values))
+    found = children(monitor)
+    secret = found[SECRET, "lane:runners/gpu-gha-rs-github-secret"]
+    assert secret["stringData"] == {"github_token": "t"}
+    made = found[RUNNER_SET, "lane:runners/gpu"]
+    assert made["spec"]["githubConfigSecret"] == "gpu-gha-rs-github-secret"
+    assert made["spec"]["githubServerTLS"] == {"certificateFrom": certificate}
+    role = found[ROLE, "lane:runners/gpu-gha-rs-manager"]
+    assert ["configmaps"] in [rule["resources"] for rule in role["rules"]]
+
+
+@pytest.mark.parametrize(
+    ("values", "account"),
+    [
+        ({"serviceAccount": {"name": "own"}}, "own"),
+        ({"serviceAccount": {}}, "gpu-gitlab-runner"),
+        ({"serviceAccount": {}, "rbac": {"create": True, "generatedServiceAccountName": "g"}}, "g"),
+    ],
+    ids=["given", "of the role", "of the role, given"],
+)
+def test_account_of_a_manager(monitor, values, account):
+    construct(monitor, runner(**values))
+    pod = children(monitor)[DEPLOYMENT, "lane:ci/gpu-gitlab-runner"]["spec"]["template"]["spec"]
+    assert pod["serviceAccountName"] == account
+
+
+def test_optional_values_of_a_manager_are_rendered(monitor):
+    values = {
+        "certsSecretName": "certs",
+        "deploymentAnnotations": {"a": "b"},
+        "initContainers": [{"name": "init", "image": "busybox"}],
+        "rbac": {"create": True, "clusterWideAccess": True},
+        "resources": {"requests": {"cpu": "1"}},
+        "securityContext": {"runAsUser": 100},
+        "strategy": {"type": "Recreate"},
+    }
+    construct(monitor, runner(**values))
+    found = children(monitor)
+    assert (
+        "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole",
+        "lane:gpu-gitlab-runner",
+    ) in found
+    manager = found[DEPLOYMENT, "lane:ci/gpu-gitlab-runner"]
+    assert manager["metadata"]["annotations"] == {"a": "b"}
+    assert manager["spec"]["strategy"] == {"type": "Recreate"}
+    pod = manager["spec"]["template"]["spec"]
+    assert pod["initContainers"] == values["initContainers"]
+    assert pod["volumes"][-1]["secret"] == {"secretName": "certs"}
+    assert pod["containers"][0]["resources"] == {"requests": {"cpu": "1"}}
+    assert pod["containers"][0]["securityContext"] == {"runAsUser": 100}
 
 
 def test_children_pass_their_checks(monitor):

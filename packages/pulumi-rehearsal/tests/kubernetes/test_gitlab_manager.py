@@ -62,6 +62,27 @@ def test_token_that_changes_later_is_a_fault_until_the_pod_restarts(cluster: Clu
     assert world_faults(cluster.world) == []
 
 
+def test_manager_that_lost_its_role_is_a_fault(cluster: Cluster):
+    manager(cluster)
+    cluster.world.remove(cluster.world.find(ROLE_BINDING))
+    assert ["no role gives" in fault for fault in world_faults(cluster.world)] == [True]
+
+
+def test_terminating_manager_is_a_fault(cluster: Cluster, refused):
+    made = manager(cluster)
+    cluster.busy(minutes=30)
+    with refused("timed out"):
+        cluster.delete(made)
+    assert ["takes no new job" in fault for fault in world_faults(cluster.world)] == [True]
+
+
+def test_create_refuses_a_missing_namespace_of_the_jobs(cluster: Cluster, refused):
+    runners = gitlab_inputs()["values"]["runners"]
+    config = runners["config"].replace('namespace = "ci"', 'namespace = "jobs"')
+    with refused("names the namespace 'jobs', which does not exist"):
+        manager(cluster, runners={**runners, "config": config})
+
+
 def test_delete_waits_for_the_job(cluster: Cluster):
     made = manager(cluster)
     cluster.busy(minutes=30)

@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from kubernetes_cluster import Cluster, scale_set_inputs
+from kubernetes_cluster import NAMESPACE, Cluster, scale_set_inputs
 from pulumi_rehearsal.standin.kubernetes import arc_templates, world_faults
 from pulumi_rehearsal.standin.kubernetes.arc import DEFINITION, RUNNER_SET
 from pulumi_rehearsal.standin.kubernetes.component import token
@@ -100,6 +100,28 @@ def test_condition_of_a_wait(expression, is_met):
     status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     outputs = {"metadata": {"annotations": annotations}, "status": status}
     assert list(unmet(outputs)) == ([] if is_met else [expression])
+
+
+def test_namespace_of_a_set_is_not_deleted(cluster: Cluster, refused):
+    cluster.controller()
+    lane(cluster)
+    with refused("still holds the AutoscalingRunnerSet 'runners/gpu'"):
+        cluster.delete(cluster.world.get("runners", NAMESPACE, cluster.home))
+
+
+@pytest.mark.parametrize("field", ["githubConfigUrl", "githubConfigSecret"])
+def test_check_refuses_a_set_without(cluster: Cluster, field):
+    cluster.controller()
+    spec = {key: value for key, value in lane(cluster).inputs["spec"].items() if key != field}
+    inputs = {**cluster.world.find(RUNNER_SET).inputs, "spec": spec}
+    assert cluster.invalid(RUNNER_SET, inputs)[f"spec.{field}"] == "is missing"
+
+
+def test_check_refuses_a_long_name_of_a_set(cluster: Cluster):
+    cluster.controller()
+    made = lane(cluster).inputs
+    inputs = {**made, "spec": {**made["spec"], "runnerScaleSetName": "x" * 46}}
+    assert "the limit is 45" in cluster.invalid(RUNNER_SET, inputs)["spec.runnerScaleSetName"]
 
 
 def test_roles_of_a_busy_set_wait_for_its_jobs(cluster: Cluster, refused):
