@@ -161,6 +161,23 @@ def test_a_removed_lane_deletes_only_its_own_resources(changes: Result) -> None:
     assert names(up, "replace") == set()
 
 
+def test_an_up_that_waited_in_vain_says_what_to_do_and_the_next_one_ends_it(tmp_path: Path) -> None:
+    short = {f"{LANE}.drain_minutes": 20}
+    result = rehearse(
+        changed(tmp_path, "before", short),
+        to=changed(tmp_path, "after", {**short, f"{LANE}.labels": ["other"]}),
+        busy=[Busy(runners="gpu-*", minutes=30)],
+        folder=tmp_path / "left",
+    )
+    assert result.problems == ()
+    ups = [one.outcome for one in result.phases if one.title in ("up", "up, once more")]
+    assert [one.ok for one in ups] == [False, True]
+    said = "\n".join(one.message for one in ups[0].complaints)
+    assert "waits for its running jobs, and no job was ended" in said
+    assert "kubectl get ephemeralrunners -n arc-runners" in said
+    assert "`make up`" in said
+
+
 def test_a_set_that_somebody_deletes_while_its_job_runs_is_not_called_unchanged(
     tmp_path: Path,
 ) -> None:

@@ -57,7 +57,7 @@ def present(
     )
     # A mock of the engine reads nothing.
     pulumi.Output.all(live.metadata, live.status).apply(
-        lambda found: _judge(token, object_id, found[0] or {}, found[1] or {})
+        lambda found: judge(token, object_id, found[0] or {}, found[1] or {})
     )
 
 
@@ -70,7 +70,8 @@ def _id(found: Sequence[Any], object_id: str) -> Any:
     return object_id if object_id in found else next(iter(ids), pulumi.UNKNOWN)
 
 
-def _judge(token: str, object_id: str, found: Mapping[str, Any], status: Mapping[str, Any]) -> None:
+def judge(token: str, object_id: str, found: Mapping[str, Any], status: Mapping[str, Any]) -> None:
+    """Refuse an object that is being deleted or takes no jobs; a preview warns."""
     noun = token.rpartition(":")[2]
     since = found.get("deletionTimestamp")
     if since is not None:
