@@ -120,7 +120,8 @@ class GitLabRunnerValues:
     Placement and resources are the *manager's*; those of jobs are in `config`. `secret` names a
     Secret with the keys `runner-token` and `runner-registration-token`, both of which the chart
     mounts. `concurrent` counts jobs per replica. The chart ignores `replicas` if there is an `hpa`.
-    The grace period lets running jobs end when the manager is replaced or removed. The manager's
+    The grace period lets running jobs end when the manager is replaced or removed; it is never
+    shorter than the longest job, which Kubernetes would else end with the manager. The manager's
     account is not the chart's, because the manager needs it until its last job has ended.
     """
 
@@ -258,7 +259,7 @@ def gitlab_lane_plan(
                 # action. `fleet.config.gitlab` refuses them in `env`.
                 config=tomli_w.dumps(config, multiline_strings=True),
                 service_account=release_name,
-                termination_grace_period_seconds=lane.drain_minutes * 60,
+                termination_grace_period_seconds=max(lane.drain_minutes * 60, lane.maximum_timeout),
                 fullname_override=release_name,
                 replicas=0 if lane.paused else 1,
                 hpa=(

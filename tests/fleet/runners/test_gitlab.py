@@ -360,8 +360,7 @@ def test_the_values_of_a_manager_have_the_charts_keys_and_no_token() -> None:
         # Account and role are not the chart's: the manager needs them until its last job ended.
         "serviceAccount": {"create": False, "name": name},
         "rbac": {"create": False},
-        # Running jobs have an hour to end when the manager is replaced.
-        "terminationGracePeriodSeconds": 3600,
+        "terminationGracePeriodSeconds": 7200,
         "unregisterRunners": True,
         "metrics": {"enabled": False},
         "replicas": 1,
@@ -397,3 +396,12 @@ def test_what_replaces_the_runner_makes_a_new_generation() -> None:
     assert other.generation != first.generation
     assert other.secret_name != first.secret_name
     assert lane_of({f"{LANE}.tags": ["x"]}).generation == first.generation
+
+
+def test_a_manager_stays_for_the_longest_job_even_if_nobody_waits_that_long() -> None:
+    def grace(**lane: int) -> int:
+        values = lane_of({f"{LANE}.{key}": value for key, value in lane.items()}).release.values
+        return values["terminationGracePeriodSeconds"]
+
+    assert grace(drain_minutes=10, maximum_timeout=7200) == 7200
+    assert grace(drain_minutes=240, maximum_timeout=7200) == 14400
