@@ -261,7 +261,12 @@ _RULES: Final = {
 }
 
 FIXED: Final[dict[str, dict[str, str]]] = {
-    "github": {"write": "its labels", "url": "its URL", "chart_version": "the version of ARC"},
+    "github": {
+        "write": "its labels",
+        "url": "its URL",
+        "chart_version": "the version of ARC",
+        "container_mode": "its container mode",
+    },
     "gitlab": {"url": "its URL", "owner": "the group or project of its runner"},
 }
 """Fields of a lane that are in its generation (`fleet.runners.lanes.generation`), in words."""

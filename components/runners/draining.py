@@ -36,7 +36,7 @@ _REMOVAL: Final = (
     "{namespace}/{name} is not gone yet: it waits for its running jobs, and no job was ended. It "
     "takes no new ones; if the lane still exists, its successor does.\n"
     "    {jobs}   shows the jobs. Run `make up` (or the destroy) again: it waits on. "
-    "A longer wait: drain_minutes of the lane."
+    "For later changes, raise drain_minutes of the lane."
 )
 
 

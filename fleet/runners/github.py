@@ -285,7 +285,9 @@ def github_lane_plan(
     on_hooks = job_pod is not None
     labels = tuple(dict.fromkeys((name, *lane.labels)))
     chart = source("gha-runner-scale-set", charts)
-    digits = generation(cluster, name, controller.url, labels, minor(chart.version))
+    # The chart's account of the runners goes only with the set, whose finalizer protects it.
+    account = (on_hooks, runner.spec.service_account_name)
+    digits = generation(cluster, name, controller.url, labels, minor(chart.version), account)
     set_name = generation_name(name, digits, SCALE_SET.max_length)
     min_runners = 0 if lane.paused else lane.min_runners
     max_runners = 0 if lane.paused else lane.max_runners

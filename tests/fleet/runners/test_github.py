@@ -239,6 +239,8 @@ def test_what_is_read_at_registration_only_makes_a_new_generation() -> None:
         {f"{LANE}.labels": ["other"]},
         {"clusters.ci.github.url": "https://github.com/another"},
         {"charts.arc_version": "0.99.0"},
+        {f"{LANE}.container_mode": "kubernetes-novolume"},
+        {f"{LANE}.kubernetes_access": {"namespaces": ["jobs"]}},
     ):
         other = lane_of(changes)
         assert other.generation != first.generation, changes
