@@ -11,6 +11,11 @@ from bootstrap.iam_policies import Document, Scope
 from bootstrap.oci_plan import OciPlan, oci_plan
 from bootstrap.oidc import AWS_AUDIENCE, Claim, Issuer, issuers
 
+PREVIEW_S = 3600
+DEPLOY_S = 3 * 3600
+"""Longest session of a job that deploys: as long as the job, since `up` waits for the running jobs
+of lanes. `.github/workflows/deploy.yaml` asks for as much."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatePlan:
@@ -59,6 +64,8 @@ class RolePlan:
     stack: str | None
     """The stack that the role deploys; `None` for the role that previews every stack."""
     permissions_boundary: str | None
+    session_s: int
+    """Longest session that a job may ask for."""
 
     def trust(self, providers: Mapping[str, str]) -> Document:
         """Return the trust policy; `providers` are ARNs by kind of issuer."""
@@ -140,6 +147,7 @@ def _aws(bootstrap: Bootstrap, aws: Aws, found: tuple[Issuer, ...]) -> AwsPlan:
             ),
             stack=stacks[0] if deploys else None,
             permissions_boundary=aws.permissions_boundary,
+            session_s=DEPLOY_S if deploys else PREVIEW_S,
         )
 
     return AwsPlan(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bootstrap.plan import DEPLOY_S, PREVIEW_S
 from tests.stackfiles import ROOT, STACKS
 from tools import github_comment
 
@@ -171,6 +172,20 @@ def test_only_jobs_with_an_environment_change_an_account() -> None:
                 assert job["concurrency"]["cancel-in-progress"] is False
     assert jobs("deploy")["prod"]["needs"] == "staging"
     assert triggers("deploy") == {"push"}
+
+
+def test_the_credentials_of_a_deployment_last_as_long_as_its_job() -> None:
+    """`up` waits for the running jobs of lanes, and the role of the bootstrap allows the session."""
+    for job in jobs("deploy").values():
+        (options,) = (s["with"] for s in job["steps"] if s.get("uses", "").startswith("./"))
+        assert int(options["role-duration-seconds"]) == job["timeout-minutes"] * 60 == DEPLOY_S
+    (action,) = (parsed(file) for file in ACTIONS)
+    assert int(action["inputs"]["role-duration-seconds"]["default"]) == PREVIEW_S
+    (credentials,) = (
+        s for s in action["runs"]["steps"] if "configure-aws-credentials@" in s.get("uses", "")
+    )
+    asked = credentials["with"]["role-duration-seconds"]
+    assert asked == "${{ inputs.role-duration-seconds }}"
 
 
 def test_the_drift_check_refreshes_and_expects_no_changes() -> None:

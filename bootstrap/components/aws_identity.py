@@ -78,6 +78,7 @@ def _role(
             lambda arns: json.dumps(plan.trust(arns))
         ),
         permissions_boundary=plan.permissions_boundary,
+        max_session_duration=plan.session_s,
         tags=args.plan.tags,
         opts=child,
     )

@@ -124,6 +124,13 @@ def test_every_role_has_the_permissions_boundary() -> None:
     assert not [one for one in registered().find(ROLE) if "permissionsBoundary" in one.inputs]
 
 
+def test_only_the_deploy_roles_allow_a_session_of_three_hours() -> None:
+    allowed = {one.name: one.inputs["maxSessionDuration"] for one in registered().find(ROLE)}
+    assert len(allowed) == 3
+    for name, seconds in allowed.items():
+        assert seconds == (10800 if "-deploy-" in name else 3600), name
+
+
 def test_the_configured_bucket_name_is_used() -> None:
     found = registered({"aws.state.bucket": "example-state"})
     assert found.one("aws:s3/bucket:Bucket").inputs["bucket"] == "example-state"
