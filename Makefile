@@ -134,7 +134,10 @@ up: $(ENVIRONMENT) ## pulumi up of STACK in the real account
 	pulumi up --stack $(STACK) --diff
 
 destroy: $(ENVIRONMENT) ## pulumi destroy of STACK in the real account
-	pulumi destroy --stack $(STACK)
+	@echo "destroy waits for the running jobs of each lane, at most its drain_minutes" >&2
+	@pulumi destroy --stack $(STACK) || { status=$$?; \
+	  echo "destroy failed. While jobs run (kubectl get ephemeralrunners -n arc-runners), run it again: it waits on" >&2; \
+	  exit $$status; }
 
 clean: ## remove the environment and everything that was generated
 	rm -rf .venv policy/.venv .rehearsal .pytest_cache .ruff_cache .hypothesis .coverage

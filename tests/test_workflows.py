@@ -1,6 +1,8 @@
 """The security rules of docs/ci.md, checked in the files of CI."""
 
+import os
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -175,7 +177,7 @@ def test_only_jobs_with_an_environment_change_an_account() -> None:
 
 
 def test_the_credentials_of_a_deployment_last_as_long_as_its_job() -> None:
-    """`up` waits for the running jobs of lanes, and the role of the bootstrap allows the session."""
+    """`up` waits for the running jobs of lanes; the role of the bootstrap allows the session."""
     for job in jobs("deploy").values():
         (options,) = (s["with"] for s in job["steps"] if s.get("uses", "").startswith("./"))
         assert int(options["role-duration-seconds"]) == job["timeout-minutes"] * 60 == DEPLOY_S
@@ -243,6 +245,28 @@ def test_every_make_target_that_ci_calls_exists() -> None:
     }
     assert {"environment", "policy", "diff", "lint"} <= called
     assert called <= targets
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_make_destroy_says_what_it_waits_for_and_what_to_do(tmp_path: Path, status: int) -> None:
+    pulumi = tmp_path / "pulumi"
+    pulumi.write_text(f'#!/bin/sh\necho "pulumi $*"\nexit {status}\n')
+    pulumi.chmod(0o700)
+    done = subprocess.run(
+        ["make", "--old-file=.venv/.complete", "destroy", "STACK=prod"],  # noqa: S607
+        cwd=ROOT,
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "pulumi destroy --stack prod\n"
+    said = done.stderr.splitlines()
+    assert "waits for the running jobs of each lane, at most its drain_minutes" in said[0]
+    if status:
+        assert "run it again: it waits on" in said[1]
+        assert said[2].endswith(f"Error {status}"), "the status is that of pulumi"
+    assert (done.returncode != 0, len(said)) == (status != 0, 3 if status else 1)
 
 
 @pytest.mark.parametrize("workflow", ["diff", "preview", "drift"])
