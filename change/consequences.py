@@ -28,7 +28,10 @@ from fleet.report.model import Cluster, Lane, Pool, Report, Section
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 
 _FAIL: Final = "Jobs that run on them fail"
-_GO_ON: Final = "A longer job goes on: the update fails, and the next one continues"
+_GO_ON: Final = (
+    "The change ends no job of a lane: if one takes longer, the update fails, and the next one "
+    "waits on"
+)
 _REFRESH: Final = (
     "A longer job goes on: the update fails, and needs pulumi refresh before the next one"
 )

@@ -246,8 +246,8 @@ def test_a_lane_that_is_drained_says_how_many_jobs_it_waits_for_and_how_long(
     assert (one["effect"], one["jobs"]) == (effect, 7)
     assert one["minutes"] == 240, "what is deleted waits as it was told when it was made"
     assert (
-        "The update waits at most 240 minutes for its running jobs (at most 7). A longer job goes "
-        "on: the update fails, and the next one continues" in one["says"]
+        "The update waits at most 240 minutes for its running jobs (at most 7). The change ends "
+        "no job of a lane: if one takes longer, the update fails" in one["says"]
     )
 
 
