@@ -16,7 +16,8 @@ SCALE_SET = "kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"
 MANAGER = "kubernetes:apps/v1:Deployment"
 
 _OF_A_SET = {
-    # ARC writes the id once GitHub knows the set, and the phase once its listener is started
+    # ARC writes the id once GitHub knows the set, and the phase once it has asked for the listener;
+    # whether the listener's pod runs, it does not write
     # (actions/actions-runner-controller autoscalingrunnerset_controller.go).
     "pulumi.com/waitFor": json.dumps(
         [
@@ -95,9 +96,9 @@ def install_lane(
 def _waits(release: Release[Any]) -> pulumi.ResourceTransform:
     """Return a function that says how long the objects of a lane are waited for.
 
-    A scale set is created once GitHub knows it and its listener runs. A deletion waits for the
-    running jobs: ARC keeps the set until then, and also its accounts and roles, whose finalizers
-    it removes last. A manager's pods end after their last job.
+    A scale set is created once GitHub knows it and ARC starts its listener. A deletion waits for
+    the running jobs: ARC keeps the set until then, and also its accounts and roles, whose
+    finalizers it removes last. A manager's pods end after their last job.
     """
     created = f"{release.timeout_s}s"
     removed = f"{(release.drain_s or 0) + _REMOVAL_S}s"

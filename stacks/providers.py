@@ -78,4 +78,6 @@ def _kubernetes(
         enable_secret_mutable=True,
         enable_config_map_mutable=True,
         upsert_existing_objects=adopts or None,
+        # What a killed up left may differ from the file of the next one.
+        enable_patch_force=adopts or None,
     )

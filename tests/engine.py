@@ -356,9 +356,6 @@ class _Monitor(MockMonitor):
         self, request: resource_pb2.ReadResourceRequest
     ) -> resource_pb2.ReadResourceResponse:
         urn = self._new_urn(request)
-        if request.id == UNKNOWN:
-            # An object of a chart, which this engine does not render.
-            return resource_pb2.ReadResourceResponse(urn=urn)
         if request.type not in READ:
             raise Undeclared(f"the program reads {request.type} {request.id}, which is not its own")
         same = resource_pb2.RegisterResourceRequest(

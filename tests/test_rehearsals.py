@@ -26,7 +26,6 @@ from tests.test_policy_engine import PACK, PACK_IS_COMPLETE
 STAGING = ROOT / "Pulumi.staging.yaml"
 POOL = "clusters.ci-staging.eks.pools.t4"
 LANE = "clusters.ci-staging.github.lanes.gpu-t4-staging"
-SCALE_SET = "kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"
 
 pytestmark = pytest.mark.engine
 
@@ -176,21 +175,6 @@ def test_an_up_that_waited_in_vain_says_what_to_do_and_the_next_one_ends_it(tmp_
     assert "waits for its running jobs, and no job was ended" in said
     assert "kubectl get ephemeralrunners -n arc-runners" in said
     assert "`make up`" in said
-
-
-def test_a_set_that_somebody_deletes_while_its_job_runs_is_not_called_unchanged(
-    tmp_path: Path,
-) -> None:
-    def between(world: World) -> None:
-        world.jobs.start()
-        (one,) = world.all(SCALE_SET)
-        world.jobs.terminate(one)
-
-    again = changed(tmp_path, "again", {})
-    busy = [Busy(runners="gpu-*", minutes=30)]
-    result = rehearse(STAGING, to=again, between=between, busy=busy, folder=tmp_path / "left")
-    assert any("is being deleted since" in one for one in result.problems)
-    assert any("`pulumi refresh`" in one for one in result.problems), "it says what to do"
 
 
 WAYS: tuple[Step, ...] = ("create", "delete")

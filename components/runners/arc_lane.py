@@ -16,11 +16,10 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components import intent
-from components.helm import SCALE_SET, install_lane
+from components.helm import install_lane
 from components.intent import AnyPool, LaneOptions
 from components.runners.arc_controller import ArcController
 from components.runners.job_access import job_access
-from components.runners.presence import present
 from fleet.config.github import ContainerMode, GitHub
 from fleet.runners.github import GitHubLanePlan, github_lane_plan
 
@@ -84,8 +83,8 @@ class ArcLane(pulumi.ComponentResource):
                 )
             )
         generation = f"{name}-{plan.generation}"
-        chart = install_lane(generation, plan.release, child, depends_on=prerequisites)
-        present(f"{generation}-live", SCALE_SET, plan.release.id, chart, child)
+        prerequisites += job_access(f"{generation}-hooks", plan.hooks, child, depends_on=depends_on)
+        install_lane(generation, plan.release, child, depends_on=prerequisites)
         self.register_outputs({"runs_on": plan.labels})
 
 

@@ -1,7 +1,8 @@
 """What `up` says when the wait for a lane fails.
 
-The engine's own message names an object and a time-out. Only a hook can say what to do, and it
-also runs for a lane that the program no longer has.
+The engine's own message names an object and a time-out. Only a hook can say what to do. It also
+runs for a lane that the program no longer has, but not in a `destroy`, which does not run the
+program.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _JOBS: Final = {
     SCALE_SET: (
         "kubectl get ephemeralrunners -n {namespace} -l actions.github.com/scale-set-name={name}"
     ),
-    MANAGER: "kubectl get pods -n {namespace} -l app={name}",
+    MANAGER: "kubectl get pods -n {namespace} -l gpu-runners/job=true",
 }
 _START: Final = {
     SCALE_SET: (
@@ -57,7 +58,10 @@ def explained(cluster: str) -> pulumi.ResourceTransform:
 
 
 def _explain(args: pulumi.ErrorHookArgs) -> bool:
-    """Say what to do; never repeat the operation within one `up`."""
+    """Say what to do after a time-out; never repeat the operation within one `up`."""
+    newest = args.errors[0].casefold() if args.errors else ""
+    if "timed out" not in newest and "timeout" not in newest:
+        return False
     inputs = cast("dict[str, Any]", args.old_inputs or args.new_inputs or {})
     metadata = inputs.get("metadata", {})
     names = {"namespace": metadata.get("namespace"), "name": metadata.get("name")}

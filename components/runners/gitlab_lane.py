@@ -17,10 +17,9 @@ import pulumi_gitlab as gitlab
 import pulumi_kubernetes as kubernetes
 
 from components import intent
-from components.helm import MANAGER, install_lane
+from components.helm import install_lane
 from components.intent import AnyPool, LaneOptions
 from components.runners.job_access import job_access
-from components.runners.presence import present
 from fleet.config.gitlab import GitLab
 from fleet.runners.gitlab import GitLabLanePlan, RunnerPlan, gitlab_lane_plan
 
@@ -99,7 +98,7 @@ class GitLabLane(pulumi.ComponentResource):
                     ),
                 )
             )
-        chart = install_lane(
+        install_lane(
             generation,
             plan.release,
             child,
@@ -108,7 +107,6 @@ class GitLabLane(pulumi.ComponentResource):
             if token is not None
             else None,
         )
-        present(f"{generation}-live", MANAGER, plan.release.id, chart, child)
         self.register_outputs({"tags": list(plan.labels)})
 
 

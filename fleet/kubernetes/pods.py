@@ -225,6 +225,7 @@ class Probe:
     """A command that checks a container; times in seconds."""
 
     command: tuple[str, ...] = field(metadata=key("exec", "command"))
+    timeout_seconds: int | None = None
     failure_threshold: int | None = None
     period_seconds: int | None = None
 

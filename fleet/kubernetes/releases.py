@@ -49,11 +49,6 @@ class Release(Generic[ValuesT_co]):
     drain_s: int | None = None
     """Longest wait for running jobs when the release is deleted; `None` if it runs no jobs."""
 
-    @property
-    def id(self) -> str:
-        """Pulumi's id of an object that has the name of the release."""
-        return f"{self.namespace}/{self.name}"
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:

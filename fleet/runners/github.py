@@ -24,6 +24,7 @@ from fleet.catalog.charts import arc_crd_urls
 from fleet.catalog.images import DOCKER_IN_DOCKER, GITHUB_RUNNER
 from fleet.catalog.limits import SCALE_SET
 from fleet.clusters.nodes import ANYWHERE, Placement, Pool
+from fleet.config.access import AccessRule
 from fleet.config.github import ContainerMode, GitHubAccess, GitHubApp, GitHubLane
 from fleet.config.stack import Charts
 from fleet.gpu_stack.host_devices import device_path
@@ -54,6 +55,7 @@ from fleet.runners.lanes import (
     ExternalSecret,
     Forge,
     Job,
+    JobAccess,
     LanePlan,
     LanePods,
     generation,
@@ -82,6 +84,17 @@ HOOK_TEMPLATE_FILE = "job-pod.yaml"
 PREPARE_JOB_TIMEOUT_S = 1800
 """The hooks' default is 600 s, which a cold GPU node with a CUDA image exceeds."""
 
+HOOK_RULES = (
+    AccessRule(resources=("pods",), verbs=("create", "delete", "get", "list", "patch", "update")),
+    AccessRule(resources=("pods/exec",), verbs=("create", "get")),
+    AccessRule(resources=("pods/log",), verbs=("get", "list", "watch")),
+    AccessRule(resources=("secrets",), verbs=("create", "delete", "get", "list")),
+    AccessRule(
+        api_groups=("batch",), resources=("jobs",), verbs=("create", "delete", "get", "list")
+    ),
+)
+"""What the hooks need to start the pod of a job: the chart's own rules of its kubernetes modes."""
+
 _LAUNCHER = Resources(cpu_m=250, memory_mib=512)
 """A runner that only starts job pods (the .NET process and the hooks)."""
 
@@ -92,9 +105,14 @@ _DOCKER = Resources(cpu_m=500, memory_mib=1024, disk_mib=20 * 1024)
 # The image's entry point is a shell; this script starts the runner.
 _RUN = ("/home/runner/run.sh",)
 
-_HAS_A_JOB = Probe(command=("sh", "-c", "grep -qs 'Runner[.]Worker' /proc/[0-9]*/cmdline"))
-"""A runner is ready while it runs a job: it then has a worker process. Evictions wait for pods that
-are ready, so that an idle runner leaves a node that drains. ARC only displays readiness
+_HAS_A_JOB = Probe(
+    command=("sh", "-c", "grep -qs 'Runner[.]Worker' /proc/[0-9]*/cmdline"),
+    timeout_seconds=10,
+    failure_threshold=1_000_000,
+)
+"""A runner is ready once it runs a job: it then has a worker process. It stays ready until its pod
+ends, also if a busy job lets the probe time out. Evictions wait for pods that are ready, so that an
+idle runner leaves a node that drains. ARC only displays readiness
 (actions/actions-runner-controller controllers/actions.github.com/ephemeralrunner_controller.go)."""
 _RUNNER_UID = 1001  # user and group `runner` of ghcr.io/actions/actions-runner
 _ROOT = 0
@@ -202,6 +220,8 @@ class GitHubLanePlan(LanePlan):
     forge: ClassVar[Forge] = "github"
     release: Release[ArcScaleSetValues]
     hook_template: HookTemplate | None
+    hooks: JobAccess | None
+    """Rights of the runner, whose hooks start the pods of jobs, in the `kubernetes` modes."""
     container_mode: ContainerMode
 
     @property
@@ -281,14 +301,15 @@ def github_lane_plan(
         device=lane.device,
         privileged=lane.device is not None and lane.device_access == "privileged",
     )
-    runner, job_pod = _pods(lane, one_job, f"{name}-job-pod", system)
-    on_hooks = job_pod is not None
+    on_hooks = lane.container_mode.startswith("kubernetes")
     labels = tuple(dict.fromkeys((name, *lane.labels)))
     chart = source("gha-runner-scale-set", charts)
     # The chart's account of the runners goes only with the set, whose finalizer protects it.
-    account = (on_hooks, runner.spec.service_account_name)
+    account = (on_hooks, access is not None)
     digits = generation(cluster, name, controller.url, labels, minor(chart.version), account)
     set_name = generation_name(name, digits, SCALE_SET.max_length)
+    hooks = _hooks(set_name) if on_hooks else None
+    runner, job_pod = _pods(lane, one_job, f"{name}-job-pod", system, hooks)
     min_runners = 0 if lane.paused else lane.min_runners
     max_runners = 0 if lane.paused else lane.max_runners
     return GitHubLanePlan(
@@ -304,6 +325,7 @@ def github_lane_plan(
         access=access,
         external_secret=controller.external_secret,
         container_mode=lane.container_mode,
+        hooks=hooks,
         pods=_lane_pods(lane, runner.spec, job_pod.spec if job_pod is not None else None),
         hook_template=(
             HookTemplate(
@@ -362,8 +384,26 @@ def _lane_pods(lane: GitHubLane, runner: PodSpec, job_pod: PodSpec | None) -> La
     return LanePods(on_pool=(runner, job_pod))
 
 
+def _hooks(set_name: str) -> JobAccess:
+    """Return the rights of the runners of one generation.
+
+    The chart would make the same. But its account is deleted together with the set, and 60 seconds
+    later the API refuses its tokens: the hooks of a job that still runs would lose the job's pod.
+    Source: charts/gha-runner-scale-set/templates/kube_mode_role.yaml; kubernetes
+    pkg/serviceaccount/claims.go.
+    """
+    return JobAccess(
+        account=f"{set_name}-hooks",
+        account_namespace=Namespaces.arc_runners,
+        namespaces=(Namespaces.arc_runners,),
+        made_namespaces=(),
+        role=f"{set_name}-hooks",
+        permissions=HOOK_RULES,
+    )
+
+
 def _pods(
-    lane: GitHubLane, job: Job, hook_template: str, system: Placement
+    lane: GitHubLane, job: Job, hook_template: str, system: Placement, hooks: JobAccess | None
 ) -> tuple[PodTemplate, PodTemplate | None]:
     """Return the runner pod, and the pod of a job that does not run in the runner."""
     match lane.container_mode:
@@ -373,7 +413,7 @@ def _pods(
             return _dind_pod(lane, job), None
         case "kubernetes-novolume":
             return (
-                _launcher(job, hook_template, system.affinity, system.tolerations),
+                _launcher(job, hook_template, hooks, system.affinity, system.tolerations),
                 _job_pod(lane, job),
             )
         case "kubernetes":
@@ -384,6 +424,7 @@ def _pods(
             runner = _launcher(
                 job,
                 hook_template,
+                hooks,
                 job.affinity,
                 job.tolerations,
                 env=(EnvVar(name="ACTIONS_RUNNER_USE_KUBE_SCHEDULER", value="true"),),
@@ -469,6 +510,7 @@ def _dind_pod(lane: GitHubLane, job: Job) -> PodTemplate:
 def _launcher(
     job: Job,
     hook_template: str,
+    hooks: JobAccess | None,
     affinity: Affinity | None,
     tolerations: tuple[Toleration, ...] | None,
     *,
@@ -477,10 +519,8 @@ def _launcher(
 ) -> PodTemplate:
     """Return a runner pod that only starts job pods.
 
-    `hook_template` names the ConfigMap with the job pod's template. The pod names no service
-    account: with one, the chart would not create the account, role and binding that let the hooks
-    create pods (templates/kube_mode_role.yaml). The chart adds the path of the hooks, the pod's
-    name and the runner image.
+    `hook_template` names the ConfigMap with the job pod's template. The chart adds the path of the
+    hooks, the pod's name and the runner image.
     """
     runner = Container(
         name=RUNNER_CONTAINER,
@@ -511,6 +551,7 @@ def _launcher(
             volumes=(volume,),
             affinity=affinity,
             tolerations=tolerations,
+            service_account_name=hooks.account if hooks is not None else None,
             fs_group=fs_group,
         ),
     )

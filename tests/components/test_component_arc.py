@@ -178,6 +178,7 @@ def test_what_arc_and_github_cannot_change_makes_a_successor(changes: dict[str, 
 def test_other_changes_are_made_in_place() -> None:
     before, after = made(), made(lane={"max_runners": 9, "env": {"A": "b"}, "drain_minutes": 5})
     assert {one.urn for one in before.resources} == {one.urn for one in after.resources}
+    assert before.one(CHART).inputs["name"] == after.one(CHART).inputs["name"]
 
 
 def test_controller_and_sets_are_of_one_version() -> None:
@@ -206,6 +207,18 @@ def test_job_pods_have_a_template_before_the_first_job(mode: str) -> None:
     assert container["resources"]["limits"]["nvidia.com/gpu"] == 1, "the GPU is the job pod's"
     mounted = json.dumps(lane.inputs["values"]["template"])
     assert template.inputs["metadata"]["name"] in mounted, "the runner mounts this ConfigMap"
+
+
+@pytest.mark.parametrize("mode", ["kubernetes", "kubernetes-novolume"])
+def test_the_account_of_the_hooks_outlives_the_scale_set(mode: str) -> None:
+    found = made(lane={"container_mode": mode})
+    account, lane = found.one(kubernetes.core.v1.ServiceAccount), found.one(CHART)
+    spec = lane.inputs["values"]["template"]["spec"]
+    assert spec["serviceAccountName"] == account.inputs["metadata"]["name"], (
+        "the chart's own account would lose its token during the drain"
+    )
+    for one in (account, found.one(kubernetes.rbac.v1.RoleBinding)):
+        assert one.urn in lane.depends_on
 
 
 @pytest.mark.parametrize("mode", ["none", "dind"])

@@ -305,11 +305,11 @@ REGISTERED = {
         "kubernetes:helm.sh/v3:Release",
         "kubernetes:core/v1:Secret",
     },
-    "gpu-runners:runners:ArcLane": {"kubernetes:actions.github.com/v1alpha1:AutoscalingRunnerSet"},
+    "gpu-runners:runners:ArcLane": {"kubernetes:helm.sh/v4:Chart"},
     "gpu-runners:runners:GitLabLane": {
         "gitlab:index/userRunner:UserRunner",
         "kubernetes:core/v1:Secret",
-        "kubernetes:apps/v1:Deployment",
+        "kubernetes:helm.sh/v4:Chart",
     },
 }
 """Component of each snippet, and types that it registers."""

@@ -412,13 +412,13 @@ def test_a_launcher_refuses_jobs_that_would_run_in_it_and_waits_for_a_cold_node(
     assert container(pod, "runner")["resources"]["requests"] == {"cpu": "250m", "memory": "512Mi"}
 
 
-@pytest.mark.parametrize("pod", [NOVOLUME, KUBERNETES])
-def test_a_launcher_leaves_its_account_to_the_chart_even_when_the_job_has_one(
-    pod: dict[str, Any],
-) -> None:
-    assert "serviceAccountName" not in pod["spec"]
-    named = runner_of(in_mode("kubernetes", **ACCESS))
-    assert "serviceAccountName" not in named["spec"]
+@pytest.mark.parametrize("mode", ["kubernetes", "kubernetes-novolume"])
+def test_a_launcher_has_an_account_of_its_own_even_when_the_job_has_one(mode: str) -> None:
+    lane = in_mode(mode, **ACCESS)
+    assert lane.hooks is not None
+    assert runner_of(lane)["spec"]["serviceAccountName"] == lane.hooks.account
+    assert lane.hooks.account.startswith(lane.release.name), "each generation has its own"
+    assert lane_of().hooks is None
 
 
 def test_a_job_pod_has_a_token_of_the_cluster_only_with_an_account_of_its_own() -> None:
