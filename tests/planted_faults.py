@@ -56,6 +56,14 @@ def without_tls() -> dict[str, Any]:
     return data
 
 
+def on_server() -> dict[str, Any]:
+    """Return a stack of a GitHub Enterprise Server that drops the labels of scale sets."""
+    data = on_eks()
+    github = data["clusters"]["ci"]["github"]
+    github |= {"url": "https://ghes.example.com/org", "server_version": "3.17"}
+    return data
+
+
 def on_oke(pool: dict[str, Any] | None = None, /, **lane: Any) -> dict[str, Any]:
     """Return a stack with one GitHub lane on one OKE pool of A10."""
     system = {"shape": "VM.Standard.E5.Flex", "ocpus": 2, "memory_gb": 16}
@@ -309,6 +317,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     f"containers of the Docker daemon see no GPU ({ARC}#2553)": DOCKER,
     "`up` makes the namespace of a Secret that must exist before it": on_eks(),
     "a GitLab server without TLS is refused by `up`": without_tls(),
+    f"jobs on GitHub Enterprise Server wait although `up` made their lane ({ARC}#4579)": (
+        on_server()
+    ),
     "an older ARC ignores labels of scale sets": (
         {**on_eks(labels=["cuda"]), "charts": {"arc_version": "0.13.1"}}
     ),

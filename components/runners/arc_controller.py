@@ -15,6 +15,7 @@ from components import intent
 from components.helm import install, namespace
 from components.intent import AnyPool
 from components.runners.job_budget import job_budget
+from fleet.checks.versions import server_fault
 from fleet.config.github import GitHubAccess
 from fleet.runners.github import ArcControllerPlan, arc_controller_plan
 
@@ -32,6 +33,7 @@ class ArcController(pulumi.ComponentResource):
         *,
         plan: ArcControllerPlan | None = None,
         url: str | None = None,
+        server_version: str | None = None,
         app_id: int | None = None,
         installation_id: int | None = None,
         private_key: pulumi.Input[str] | None = None,
@@ -46,9 +48,10 @@ class ArcController(pulumi.ComponentResource):
 
         The credentials are a GitHub App (`app_id`, `installation_id`, `private_key`) or the Secret
         `existing_secret` in the namespace arc-runners. With it, or with `existing_namespace`, the
-        namespace must exist. `privileged_runners` admits privileged pods in that namespace, for
-        lanes with container mode dind. The controller and the listeners run on `system_pools`, by
-        default on any node without a taint.
+        namespace must exist. The URL of a GitHub Enterprise Server needs `server_version`.
+        `privileged_runners` admits privileged pods in that namespace, for lanes with container mode
+        dind. The controller and the listeners run on `system_pools`, by default on any node without
+        a taint.
         """
         if plan is None:
             app = {
@@ -70,11 +73,18 @@ class ArcController(pulumi.ComponentResource):
                 f"ArcController {name}",
                 {
                     "url": url,
+                    "server_version": server_version,
                     "app": given or None,
                     "existing_secret": existing_secret,
                     "existing_namespace": existing_namespace or None,
                 },
             )
+            fault = server_fault(access)
+            if fault is not None and fault[0] == "error":
+                _, message, remedy = fault
+                raise intent.InvalidArguments(
+                    f"ArcController {name}", [f"  server_version: {message}.\n    {remedy}"]
+                )
             plan = arc_controller_plan(
                 access, intent.system_placement(system_pools), privileged=privileged_runners
             )

@@ -120,8 +120,7 @@ def to_prepare(view: View) -> Iterator[Finding]:
 def hosted_labels(view: View) -> Iterator[Finding]:
     """Scale sets with a name or label of GitHub-hosted runners."""
     for lane in view.github_lanes:
-        server = host(lane.forge.url)
-        if server not in ("github.com", "www.github.com") and not server.endswith(".ghe.com"):
+        if lane.forge.is_server:
             continue
         for label in lane.plan.labels:
             if _HOSTED.fullmatch(label.lower()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -20,13 +19,22 @@ from fleet.catalog.oke import OKE_VERSIONS
 from fleet.checks.check import check
 from fleet.checks.view import View
 from fleet.clusters.eks import EksPlan
-from fleet.findings import Finding
+from fleet.config.github import GitHubAccess
+from fleet.findings import Finding, Severity
 
 _NOTICE = timedelta(days=60)
 """How long before the end of support a version is reported."""
 
 _ARC_LABELS = Version("0.14.0")
-_GITHUB_CLOUD = re.compile(r"https://(github\.com|[^/]+\.ghe\.com)(/|$)")
+_SERVER_LABELS = Version("3.18")
+_SERVER_LABELS_ON = Version("3.21")
+_LABELS_FLAG = "DistributedTask.AllowRunnerScaleSetCustomLabels"
+"""GitHub Enterprise Server registers labels of scale sets from 3.18 on if this flag is on, which is
+its default from 3.21 on. Else it keeps a set's name and drops the labels without an error.
+
+Sources: actions/scaleset README.md, "Multiple labels per scale set";
+actions/actions-runner-controller#4579.
+"""
 
 
 @check("operator-kubernetes", "warning")
@@ -95,6 +103,52 @@ def arc_versions(view: View) -> Iterator[Finding]:
             return
 
 
+def server_fault(github: GitHubAccess) -> tuple[Severity, str, str] | None:
+    """Return severity, message and remedy if `server_version` does not suit labels of sets."""
+    if not github.is_server:
+        return None
+    version = github.server_version
+    lost = "a lane's name is a label of its set, so no job would find it"
+    if version is None:
+        return (
+            "error",
+            f"is missing: before {_SERVER_LABELS}, GitHub Enterprise Server drops labels of scale "
+            f"sets; {lost}",
+            f'add the version of your server, like server_version: "{_SERVER_LABELS_ON}"; '
+            "/api/v3/meta names it as installed_version",
+        )
+    if Version(version) < _SERVER_LABELS:
+        return (
+            "error",
+            f"is {version}, which drops labels of scale sets; {lost}",
+            f"upgrade the server to {_SERVER_LABELS_ON} or later",
+        )
+    if Version(version) < _SERVER_LABELS_ON:
+        return (
+            "warning",
+            f"is {version}, which drops labels of scale sets unless its flag {_LABELS_FLAG} is on; "
+            f"{lost}",
+            "let a site admin turn the flag on before up (ghe-actions-console -s actions, then "
+            f"Set-FeatureFlag -FeatureName {_LABELS_FLAG} -State On), and silence github-server",
+        )
+    return None
+
+
+@check("github-server")
+def github_servers(view: View) -> Iterator[Finding]:
+    """Versions of GitHub Enterprise Server that drop labels of scale sets."""
+    for name, cluster in view.stack.clusters.items():
+        fault = server_fault(cluster.github) if cluster.github is not None else None
+        if fault is not None:
+            severity, message, remedy = fault
+            yield github_servers.finding(
+                f"clusters.{name}.github.server_version",
+                message=message,
+                remedy=remedy,
+                severity=severity,
+            )
+
+
 @check("ami-fault", "warning")
 def ami_faults(view: View) -> Iterator[Finding]:
     """EKS pools with an AMI release that has a known fault."""
@@ -117,7 +171,7 @@ def runner_ages(view: View) -> Iterator[Finding]:
     """GitHub runner images that are too old: GitHub assigns them no jobs."""
     for lane in view.github_lanes:
         # GitHub Enterprise Server updates runners to its own version.
-        if not _GITHUB_CLOUD.match(lane.forge.url):
+        if lane.forge.is_server:
             continue
         version = runner_version(lane.plan.job.image)
         end = runner_refused_from(version) if version is not None else None

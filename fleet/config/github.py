@@ -9,6 +9,7 @@ from pydantic import Field
 
 from fleet.config.base import (
     Device,
+    Form,
     LaneName,
     Model,
     ObjectName,
@@ -18,7 +19,7 @@ from fleet.config.base import (
     exactly_one,
 )
 from fleet.config.lanes import Lane
-from fleet.config.urls import GitHubUrl, is_enterprise
+from fleet.config.urls import GitHubUrl, is_enterprise, is_server
 
 ContainerMode = Literal["none", "kubernetes-novolume", "kubernetes", "dind"]
 
@@ -108,6 +109,10 @@ class GitHubAccess(Model):
         description="URL of the repository, organisation or enterprise that owns the runners",
         examples=["https://github.com/example-org"],
     )
+    server_version: Annotated[str, Form(r"^\d\.\d{1,2}$", "3.21")] | None = Field(
+        default=None,
+        description='version of a GitHub Enterprise Server, whose url needs it, quoted: "3.21"',
+    )
     app: GitHubApp | None = Field(
         default=None,
         description="GitHub App of the runners; an enterprise needs existing_secret instead",
@@ -137,6 +142,12 @@ class GitHubAccess(Model):
         yield from exactly_one(
             self, "app", "existing_secret", example="existing_secret: github-app"
         )
+        if self.server_version is not None and not self.is_server:
+            yield Rule(
+                "server_version",
+                "is set, but url is not that of a GitHub Enterprise Server",
+                "remove it, or write the server's url",
+            )
         if self.app is not None and self.is_enterprise:
             yield Rule(
                 "app",
@@ -149,6 +160,11 @@ class GitHubAccess(Model):
     def uses_existing_namespace(self) -> bool:
         """Whether the namespace of the runners exists before the first `up`."""
         return bool(self.existing_namespace or self.existing_secret)
+
+    @property
+    def is_server(self) -> bool:
+        """Whether the owner is on a GitHub Enterprise Server."""
+        return is_server(self.url)
 
     @property
     def is_enterprise(self) -> bool:

@@ -27,6 +27,11 @@ def host(url: str) -> str:
         return ""
 
 
+def is_server(url: str) -> bool:
+    """Return whether a valid GitHub URL is that of a GitHub Enterprise Server."""
+    return host(url) not in _GITHUB_HOSTS and not host(url).endswith(".ghe.com")
+
+
 def is_enterprise(url: str) -> bool:
     """Return whether a valid GitHub URL is that of an enterprise."""
     return url.split("/")[3].lower() == "enterprises"

@@ -123,6 +123,8 @@ class GitLabRunnerValues:
     The grace period lets running jobs end when the manager is replaced or removed; it is never
     shorter than the longest job, which Kubernetes would else end with the manager. The manager's
     account is not the chart's, because the manager needs it until its last job has ended.
+    `unregister_runners` deletes the runner itself at every rollout of its manager, unless its token
+    begins with `glrt-`, as that of a created runner does (gitlab-org/gitlab-runner!4053).
     """
 
     gitlab_url: str
@@ -135,7 +137,7 @@ class GitLabRunnerValues:
     executor: str = field(default="kubernetes", metadata=key("runners", "executor"))
     check_interval: int = 3
     termination_grace_period_seconds: int
-    unregister_runners: bool = True
+    unregister_runners: bool
     metrics: bool = field(default=False, metadata=key("metrics", "enabled"))
     replicas: int
     hpa: ManagerAutoscaler | None
@@ -260,6 +262,7 @@ def gitlab_lane_plan(
                 config=tomli_w.dumps(config, multiline_strings=True),
                 service_account=release_name,
                 termination_grace_period_seconds=max(lane.drain_minutes * 60, lane.maximum_timeout),
+                unregister_runners=runner is not None,
                 fullname_override=release_name,
                 replicas=0 if lane.paused else 1,
                 hpa=(

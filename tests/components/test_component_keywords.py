@@ -69,7 +69,7 @@ def made(program: Callable[[pulumi.ResourceOptions], object]) -> Registered:
 
 def controller(opts: pulumi.ResourceOptions, **changes: Any) -> ArcController:
     app = {"app_id": 1, "installation_id": 2, "private_key": "key"}
-    return ArcController("arc", url="https://github.com/org", opts=opts, **{**app, **changes})
+    return ArcController("arc", opts=opts, **{"url": "https://github.com/org", **app, **changes})
 
 
 def arc_lane(opts: pulumi.ResourceOptions, **keywords: Any) -> ArcLane:
@@ -228,6 +228,14 @@ MISTAKES: Mapping[str, tuple[Mistake, str]] = {
     "a controller without credentials": (
         lambda opts: ArcController("arc", url="https://github.com/org", opts=opts),
         "app_id: is missing",
+    ),
+    "a server of GitHub without its version": (
+        lambda opts: controller(opts, url="https://ghes.example.com/org"),
+        "server_version: is missing",
+    ),
+    "a server of GitHub that drops labels": (
+        lambda opts: controller(opts, url="https://ghes.example.com/org", server_version="3.17"),
+        "server_version: is 3.17",
     ),
     "an unknown advertiser": (
         lambda opts: GpuOperator(

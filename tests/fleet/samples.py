@@ -227,7 +227,8 @@ clusters:
           container_runtime: crio
           sharing: {mig: 1g.5gb}
     github:
-      url: https://github.com/example-org/honey
+      url: https://ghes.example.com/example-org/honey
+      server_version: "3.21"
       existing_secret: app-keys
       existing_namespace: true
       lanes:

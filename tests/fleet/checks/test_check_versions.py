@@ -1,6 +1,7 @@
 """Versions: operator, Kubernetes, autoscaler, ARC, charts, AMI releases, runner images."""
 
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from tests.fleet.checks.planted import cards, existing_of, found, stack_of
 POOLS = {"t4": {"instance_types": ["g4dn.xlarge"], "max_size": 2}}
 LANES = {"gpu": {"pools": ["t4"], "gpus": 1}}
 LANE = "clusters.ci.github.lanes.gpu"
+FLAG = "DistributedTask.AllowRunnerScaleSetCustomLabels"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,40 @@ def test_an_arc_without_labels_of_scale_sets_is_an_error() -> None:
     assert not found("arc-version", {**data, "charts": {"arc_version": "0.14.0"}})
     (finding,) = found("arc-version", {**data, "charts": {"arc_version": "0.13.1"}})
     assert finding.path == "charts.arc_version"
+
+
+def on_server(**github: str) -> dict[str, Any]:
+    data = stack_of(POOLS, LANES)
+    data["clusters"]["ci"]["github"] |= {"url": "https://ghes.example.com/org", **github}
+    return data
+
+
+@pytest.mark.parametrize(
+    ("version", "severity", "message", "remedy"),
+    [
+        ({}, "error", "is missing", 'like server_version: "3.21"'),
+        ({"server_version": "3.9"}, "error", "is 3.9, which drops", "upgrade"),
+        ({"server_version": "3.17"}, "error", "is 3.17, which drops", "to 3.21 or later"),
+        ({"server_version": "3.18"}, "warning", "is 3.18, which drops", FLAG),
+        ({"server_version": "3.20"}, "warning", f"unless its flag {FLAG}", "silence github-server"),
+    ],
+)
+def test_a_server_that_drops_labels_of_scale_sets_is_reported(
+    version: dict[str, str], severity: str, message: str, remedy: str
+) -> None:
+    (finding,) = found("github-server", on_server(**version))
+    place = "clusters.ci.github.server_version"
+    assert (finding.path, finding.severity) == (place, severity)
+    assert message in finding.message
+    assert "no job would find it" in finding.message
+    assert remedy in finding.remedy
+
+
+def test_a_server_that_keeps_labels_has_no_finding_and_neither_has_github_com() -> None:
+    for version in ("3.21", "3.22", "4.0"):
+        assert not found("github-server", on_server(server_version=version))
+    for url in ("https://github.com/org", "https://www.github.com/org", "https://o.ghe.com/org"):
+        assert not found("github-server", on_server(url=url))
 
 
 @pytest.mark.parametrize(

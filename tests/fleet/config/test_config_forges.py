@@ -6,6 +6,7 @@ from tests.cases import for_each
 from tests.fleet.samples import GONE, every_key, loaded, reported
 
 GITHUB = "clusters.ci.github"
+SERVER = {f"{GITHUB}.server_version": "3.21"}
 EKS = "clusters.ci.eks"
 ROLE = "arn:aws:iam::111122223333:role/platform"
 ACCESS = "clusters.honey.github.lanes.mig.kubernetes_access.permissions.0"
@@ -71,17 +72,34 @@ def test_a_token_in_a_url_is_refused_and_not_repeated() -> None:
         "https://github.com/example-org/",
         "https://github.com/example-org/project",
         "https://github.com/example-org/settings",  # a repository, like probot's
-        "https://ghes.example.com:8443/org",
         "https://octo.ghe.com/org/project",
     ],
 )
-def test_an_owner_or_repository_of_any_server_of_github_is_let_through(url: str) -> None:
+def test_an_owner_or_repository_of_github_is_let_through_without_a_version(url: str) -> None:
     loaded(every_key({f"{GITHUB}.url": url}))
+    (finding,) = reported(every_key({f"{GITHUB}.url": url, **SERVER}))
+    assert finding == (
+        f"{GITHUB}.server_version",
+        "is set, but url is not that of a GitHub Enterprise Server",
+        "remove it, or write the server's url",
+    )
 
 
-@for_each("host", ["github.com", "ghes.example.com"])
-def test_an_enterprise_takes_a_token_and_no_app(host: str) -> None:
-    url = {f"{GITHUB}.url": f"https://{host}/enterprises/example"}
+def test_an_owner_on_a_server_of_its_own_is_let_through() -> None:
+    loaded(every_key({f"{GITHUB}.url": "https://ghes.example.com:8443/org", **SERVER}))
+
+
+@for_each("version", [3.2, "3.21.4", "v3.21"])
+def test_the_version_of_a_server_is_a_quoted_minor_version(version: Any) -> None:
+    url = {f"{GITHUB}.url": "https://ghes.example.com/org"}
+    ((path, _, remedy),) = reported(every_key({**url, f"{GITHUB}.server_version": version}))
+    assert path == f"{GITHUB}.server_version"
+    assert '"3.2' in remedy
+
+
+@for_each(("host", "more"), [("github.com", {}), ("ghes.example.com", SERVER)])
+def test_an_enterprise_takes_a_token_and_no_app(host: str, more: dict[str, str]) -> None:
+    url = {f"{GITHUB}.url": f"https://{host}/enterprises/example", **more}
     ((path, message, remedy),) = reported(every_key(url))
     assert path == f"{GITHUB}.app"
     assert "no App for the runners of an enterprise" in message

@@ -372,6 +372,15 @@ def test_the_values_of_a_manager_have_the_charts_keys_and_no_token() -> None:
     }
 
 
+def test_only_a_runner_that_this_program_makes_is_unregistered_with_its_manager() -> None:
+    lanes = {lane.name: lane for lane in gitlab_of().lanes}
+    assert {name for name, lane in lanes.items() if lane.release.values["unregisterRunners"]} == {
+        *("gl", "project", "instance")
+    }
+    (theirs,) = gitlab_of(name="existing").lanes
+    assert theirs.release.values["unregisterRunners"] is False
+
+
 def test_the_executor_has_the_permissions_that_it_uses_and_no_wildcard() -> None:
     rules = lane_of().manager.permissions
     granted = {
