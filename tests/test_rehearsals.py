@@ -181,7 +181,7 @@ WAYS: tuple[Step, ...] = ("create", "delete")
 ONE_PER_LAYER = (
     "ci-staging-network-vpc",
     "ci-staging-t4",
-    "ci-staging-github-gpu-t4-staging-fef6c:arc-runners/gpu-t4-staging-fef6c",
+    "ci-staging-github-*:arc-runners/gpu-t4-staging-?????",
 )
 
 

@@ -58,9 +58,13 @@ def explained(cluster: str) -> pulumi.ResourceTransform:
 
 
 def _explain(args: pulumi.ErrorHookArgs) -> bool:
-    """Say what to do after a time-out; never repeat the operation within one `up`."""
+    """Say what to do; never repeat the operation within one `up`.
+
+    Only a time-out of a deletion, or of a scale set, means what the texts say.
+    """
     newest = args.errors[0].casefold() if args.errors else ""
-    if "timed out" not in newest and "timeout" not in newest:
+    starts_manager = args.type == MANAGER and args.failed_operation != "delete"
+    if "timed out" not in newest and not starts_manager:
         return False
     inputs = cast("dict[str, Any]", args.old_inputs or args.new_inputs or {})
     metadata = inputs.get("metadata", {})
