@@ -136,7 +136,7 @@ up: $(ENVIRONMENT) ## pulumi up of STACK in the real account
 destroy: $(ENVIRONMENT) ## pulumi destroy of STACK in the real account
 	@echo "destroy waits for the running jobs of each lane, at most its drain_minutes" >&2
 	@pulumi destroy --stack $(STACK) || { status=$$?; \
-	  echo "destroy failed. While jobs run (kubectl get ephemeralrunners -n arc-runners), run it again: it waits on" >&2; \
+	  echo "destroy failed. While jobs run (kubectl get ephemeralrunners -A; kubectl get pods -A -l gpu-runners/job=true), run it again: it waits on" >&2; \
 	  exit $$status; }
 
 clean: ## remove the environment and everything that was generated

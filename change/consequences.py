@@ -56,8 +56,8 @@ NEW_NODES_ONLY: Final = (
 )
 
 LANES: Final = {
-    "replaced": "a new {set} takes jobs at once, and the old one is deleted",
-    "moved": "its new {set} takes jobs at once, and the old one is deleted",
+    "replaced": "a new {set} takes the next jobs, and the old one is deleted",
+    "moved": "its new {set} takes the next jobs, and the old one is deleted",
     "removed": "jobs that select it find no runner",
     "renamed": "jobs that select its old name find no runner",
 }

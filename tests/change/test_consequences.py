@@ -219,7 +219,7 @@ def test_another_url_or_minor_of_arc_replaces_every_scale_set() -> None:
 def test_another_group_or_url_replaces_the_runner_of_a_gitlab_lane() -> None:
     (one,) = updates({f"{CI}.gitlab.lanes.gl.runner": {"group_id": 99}})
     assert (one["id"], one["effect"], one["because"]) == ("ci/gitlab/gl", "replaced", ["owner"])
-    assert one["says"].startswith("a new runner takes jobs at once")
+    assert one["says"].startswith("a new runner takes the next jobs")
     found = updates({f"{CI}.gitlab.url": "https://gitlab.example.net"})
     assert {one["id"].split("/")[1] for one in found} == {"gitlab"}
 
@@ -261,7 +261,7 @@ def test_a_lane_that_moves_to_another_cluster_is_not_lost() -> None:
     }
     (one,) = updates(moved)
     assert (one["id"], one["effect"], one["to"]) == ("ci/gitlab/project", "moved", "existing")
-    assert one["says"].startswith("its new runner takes jobs at once, and the old one is deleted")
+    assert one["says"].startswith("its new runner takes the next jobs, and the old one is deleted")
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_a_lane_that_moves_is_not_called_lost() -> None:
     one = group("delete", kind="GitHub lane", name="gpu", called_out=True)
     moved = {**update("moved", "lane", "ci/github/gpu"), "to": "other"}
     (text,) = alerts_of(moved, subjects=[one], base_report=BASE)
-    assert "is DELETED, it moves to cluster other: its new scale set takes jobs at once" in text
+    assert "is DELETED, it moves to cluster other: its new scale set takes the next jobs" in text
     (alone,) = alerts_of(moved, base_report=BASE)
     assert alone.startswith("lane ci/github/gpu is MOVED, it moves to cluster other: its new")
 

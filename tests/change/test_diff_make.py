@@ -145,11 +145,11 @@ def test_a_lane_and_its_successor_are_one_sentence_with_the_jobs_and_the_limit(
     github, gitlab = map(plain, alerts(diff))
     assert github.startswith(
         "GitHub lane gpu-t4-staging of ci-staging is REPLACED because of its labels: a new scale "
-        f"set takes jobs at once, and the old one is deleted. {waits}"
+        f"set takes the next jobs, and the old one is deleted. {waits}"
     )
     assert gitlab.startswith(
         "GitLab lane t4-staging of ci-staging is REPLACED because of the group or project of its "
-        f"runner: a new runner takes jobs at once, and the old one is deleted. {waits}"
+        f"runner: a new runner takes the next jobs, and the old one is deleted. {waits}"
     )
 
 
