@@ -74,8 +74,8 @@ def test_a_drained_lane_is_one_alert_with_its_cause_its_jobs_and_the_limit() -> 
     assert text == (
         "GitHub lane gpu of ci is REPLACED because of its labels: a new scale set takes the "
         "next jobs, and the old one is deleted. The update waits at most 240 minutes for its "
-        "running jobs (at most 7). The change ends no job of a lane: if one takes longer, the update "
-        "fails, and the next one waits on"
+        "running jobs (at most 7). The change ends no job of a lane: if one takes longer, the "
+        "update fails, and the next one waits on"
     )
 
 
