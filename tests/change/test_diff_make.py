@@ -141,7 +141,7 @@ def test_a_lane_and_its_successor_are_one_sentence_with_the_jobs_and_the_limit(
         "GitLab lane t4-staging": "replace",
     }
     assert all(len(one.resources) >= 10 for one in diff.groups)
-    waits = "The update waits at most 60 minutes for its running jobs (at most 2). A longer job"
+    waits = "The update waits at most 60 minutes for its running jobs (at most 2). The change ends"
     github, gitlab = map(plain, alerts(diff))
     assert github.startswith(
         "GitHub lane gpu-t4-staging of ci-staging is REPLACED because of its labels: a new scale "
