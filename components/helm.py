@@ -46,14 +46,9 @@ def install(
     """Register a release. Helm waits until it is ready and does not roll back a failed change."""
     return kubernetes.helm.v3.Release(
         logical_name,
-        name=release.name,
-        namespace=release.namespace,
-        chart=release.chart,
-        repository_opts=({"repo": release.repository} if release.repository is not None else None),
-        version=release.version,
+        **_chart(release),
         values=release.values,
         timeout=release.timeout_s,
-        skip_crds=release.skip_crds,
         atomic=False,
         opts=pulumi.ResourceOptions.merge(
             opts, pulumi.ResourceOptions(depends_on=list(depends_on))
@@ -79,18 +74,25 @@ def install_lane(
     """
     return kubernetes.helm.v4.Chart(
         logical_name,
-        name=release.name,
-        namespace=release.namespace,
-        chart=release.chart,
-        repository_opts=({"repo": release.repository} if release.repository is not None else None),
-        version=release.version,
+        **_chart(release),
         values={**release.values, **(wiring or {})},
-        skip_crds=release.skip_crds,
         opts=pulumi.ResourceOptions.merge(
             opts,
             pulumi.ResourceOptions(depends_on=list(depends_on), transforms=[_waits(release)]),
         ),
     )
+
+
+def _chart(release: Release[Any]) -> dict[str, Any]:
+    """Return the arguments that name the chart and its place in the cluster."""
+    return {
+        "name": release.name,
+        "namespace": release.namespace,
+        "chart": release.chart,
+        "repository_opts": {"repo": release.repository} if release.repository is not None else None,
+        "version": release.version,
+        "skip_crds": release.skip_crds,
+    }
 
 
 def _waits(release: Release[Any]) -> pulumi.ResourceTransform:

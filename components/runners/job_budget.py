@@ -2,8 +2,9 @@
 
 A cloud that replaces a node evicts its pods, and so does `kubectl drain`. Without a budget the
 eviction ends the job at once, whatever the cloud would wait for. With it, EKS waits 15 minutes and
-then gives up, OKE waits `eviction_minutes`, and no job ends. The autoscaler already leaves nodes
-with jobs alone (`fleet.kubernetes.pods.NOT_EVICTABLE`).
+then gives up. OKE waits `eviction_minutes`; then it gives up on a GPU pool and deletes the nodes of
+a CPU pool. The autoscaler already leaves nodes with jobs alone
+(`fleet.kubernetes.pods.NOT_EVICTABLE`).
 
 - One budget for each namespace, not for each lane: it must outlast a lane that drains, and a pod
   with two budgets cannot be evicted.
